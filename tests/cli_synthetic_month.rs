@@ -96,3 +96,38 @@ submits-to = "north"
     let shown = folder.haggle(&["run", "month.toml", "--check", "--quiet", "-o", "runs"]);
     assert!(shown.contains("30 jobs on 8 processors of 1 provider"), "{shown}");
 }
+
+/// Combined-ft draws the job that gives up a replica, so runs of two seeds differ.
+#[test]
+fn a_policy_of_a_grid_that_draws_needs_a_seed() {
+    let grid = |seed: u32| {
+        format!(
+            r#"
+[scenario]
+seed = {seed}
+
+[[workload]]
+name = "month"
+model = "synthetic-month"
+synthetic-month = {{ days = 2, load = 0.9, sites = [{{ jobs = 30, processors = 8 }}] }}
+
+[grid]
+policy = {{ name = "combined-ft", replicas = {{ max = 3, room = 3 }} }}
+checkpoints = {{ rule = "periodic", interval = "10min" }}
+site = [{{ name = "a", resources = 3 }}]
+
+[[user]]
+name = "users"
+workload = "month"
+submits-to = "grid"
+"#
+        )
+    };
+    let folder = Folder::with(&[("one.toml", &grid(1)), ("two.toml", &grid(2))]);
+    let shown = folder.haggle(&["validate", "one.toml"]);
+    assert!(!shown.contains("the seed changes nothing"), "{shown}");
+    for run in ["one", "two"] {
+        folder.haggle(&["run", &format!("{run}.toml"), "--quiet", "--format", "csv", "-o", run]);
+    }
+    assert_ne!(folder.read("one/attempts.csv"), folder.read("two/attempts.csv"));
+}

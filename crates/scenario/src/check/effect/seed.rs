@@ -5,7 +5,7 @@ use crate::Scenario;
 use crate::check::Check;
 use crate::file::{
     self, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model, NetworkModel,
-    Placement, PlanMethod, Plans, Role, Step, Workload,
+    Placement, PlanMethod, Plans, Role, StaticAlgorithm, Step, Workload,
 };
 use crate::quantity::{EstimateRule, Share, TimeSpan};
 use haggle_config::document::Path;
@@ -114,9 +114,18 @@ fn plans_draw(plans: &Plans) -> bool {
 
 fn grid_draws(grid: &Grid) -> bool {
     // A rule of one's own may draw.
-    let random =
-        matches!(grid.policy, GridPolicy::Fcfs {} | GridPolicy::Wqr(_) | GridPolicy::Own { .. });
-    let stars = grid.network.model == NetworkModel::Stars && grid.sites.len() > 1;
+    let random = matches!(
+        grid.policy,
+        GridPolicy::Fcfs {}
+            | GridPolicy::Wqr(_)
+            | GridPolicy::CombinedFt(_)
+            | GridPolicy::Workflow {}
+            | GridPolicy::BalancedWorkflow(_)
+            | GridPolicy::StaticWorkflow { algorithm: StaticAlgorithm::Random, .. }
+            | GridPolicy::Own { .. }
+    );
+    // The services of a grid are behind a star of their own, so data leave the only site, too.
+    let stars = grid.network.model == NetworkModel::Stars;
     random
         || grid.information.mode == InformationMode::Delayed
         || stars && grid.network.wan_latency.draws()
