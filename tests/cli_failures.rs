@@ -591,9 +591,9 @@ fn the_words_are_listed() {
     insta::assert_snapshot!(folder.haggle(&["list", "on-failure"]), @r"
     exit code: 0
     ----- stdout -----
-    restart  It starts again from the beginning, ahead of all that waits
-    requeue  It starts again from the beginning, after waiting behind all others
-    resume   It goes on from its last checkpoint, ahead of all that waits
+    restart  It starts again from the beginning, ahead of all waiting jobs
+    requeue  It starts again from the beginning, behind all waiting jobs
+    resume   It continues from its last checkpoint, ahead of all waiting jobs
     fail     It is over: failed
     ----- stderr -----
     ");
@@ -795,7 +795,7 @@ of = ["south"]
     × `on-failure` cannot be "give-up"
     help: `on-failure` is one of "restart", "requeue", "resume" or "fail"
     × `max-attempts` is 0, needs at least 1
-    help: `max-attempts`: How often a job is started before it is given up, 1000 if not given; of a
+    help: `max-attempts`: Most starts of a job, after which it has failed; 1000 if not given. For a
     × no provider is called "sooth"
     help: did you mean "south"?
     × Table 3.1 of Chtepen 2011 has no row 90

@@ -9,8 +9,8 @@ fn every_model_is_listed() {
     exit code: 0
     ----- stdout -----
     lublin-feitelson  Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs
-    independent-jobs  Arrivals, run times and sizes drawn from stated laws, each for itself
-    synthetic-month   Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand
+    independent-jobs  Arrivals, run times and sizes drawn independently from given laws
+    synthetic-month   Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not available
     applications      Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`
     iterative         Netto 2009, chapter 5: iterative applications, for a metascheduler with `mapping`
     workflows         Workflows: tasks that need each other's data (Chtepen 2011, chapters 5 and 6; shapes; files)
@@ -99,9 +99,8 @@ fn arrivals_come_in_one_way_and_end() {
         ·         ────┬────
         ·             ╰── needs 24
         ╰────
-      help: `hours`: How likely each of the 24 hours of a day is, from midnight on, relative to the
-            others; an arrival is on any of `days`, at any instant of its hour; needs `jobs` and
-            `days`
+      help: `hours`: Relative probability of each of the 24 hours of a day, from midnight on. An
+            arrival is on any of `days`, at any instant of its hour; needs `jobs` and `days`
 
       × nothing says where arrivals by `per-day` end
         ╭─[arrivals.toml:45:1]
@@ -234,7 +233,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·                                                               ─┬─
         ·                                                                ╰── needs at least 2
         ╰────
-      help: `edges`: Where bins begin and end, rising; one more than weights
+      help: `edges`: Edges of the bins, rising; one more than weights
 
       × `weights` has 0 elements, needs at least 1
         ╭─[laws.toml:85:78]
@@ -242,7 +241,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·                                                                              ─┬
         ·                                                                               ╰── needs at least 1
         ╰────
-      help: `weights`: How likely each bin is, relative to the others
+      help: `weights`: Relative probability of each bin
 
     error: laws.toml has 14 problems
     "#);

@@ -264,7 +264,7 @@ load = { initial-max = "20%" }
         ·          ──────────────────────────────────────────────┬──────────────────────────────────────────────
         ·                                                        ╰── `holding` is missing here
         ╰────
-      help: add `holding`: Mean time for which a light session lasts, likewise
+      help: add `holding`: Mean duration of a light session, assumed until 30 of them have ended
 
       × [grid.policy] with `name = "with-dynamic-limit"` has no key `limit`
         ╭─[wrong.toml:25:41]

@@ -463,7 +463,7 @@ fn all_mistakes_are_reported_together() {
         ·                                 ┬
         ·                                 ╰── needs at least 1
         ╰────
-      help: `processors`: Processors the job needs, all at once
+      help: `processors`: Processors that the job needs, all at once
 
       × `requested` is 0s, needs more
         ╭─[wrong.toml:30:48]

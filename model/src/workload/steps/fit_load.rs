@@ -30,15 +30,16 @@ pub struct FitLoad {
 }
 
 crate::words! {
-    /// What becomes of a job that takes a load too far.
+    /// Treatment of a job that makes the load too large.
     #[derive(Default)]
     pub enum Overshoot {
         // A single job is often worth more than the tolerance.
-        /// It is left out, and smaller ones behind it are taken; gaps shrink until the last one is submitted before the end.
+        /// It is left out, and smaller jobs behind it are taken; gaps shrink until the last one is submitted before the
+        /// end.
         #[default]
         LeaveOut = "leave-out",
-        /// It is the last one, so that no job is left out between others; the gap to the next one belongs to the stretch,
-        /// which begins with the first.
+        /// It is the last job, so that no job between others is left out. The gap to the next job belongs to the
+        /// period, which begins with the first job.
         Take = "take",
     }
 }
