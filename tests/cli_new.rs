@@ -177,7 +177,7 @@ fn list_by_itself_says_what_can_be_listed() {
     let first: Vec<&str> = stdout_of(&shown).lines().take(2).collect();
     insta::assert_snapshot!(first.join("\n"), @"
     examples          Scenarios that are part of the program, for `haggle run --example NAME`
-    policies          How a provider decides which job starts when (`policy`)
+    policies          Policies of a provider, by which jobs start (`policy`)
     ");
     for line in stdout_of(&shown).lines() {
         let (what, meaning) = line.split_once("  ").expect("a word and what it is");

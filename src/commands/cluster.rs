@@ -29,17 +29,17 @@ use crate::interrupt::STOP;
 use crate::report::say;
 use crate::shell;
 
-/// How a sweep goes to a cluster.
+/// Submission of a sweep to a cluster.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "On a cluster")]
 pub(crate) struct OnCluster {
     /// Submit the runs to Slurm as job arrays, and a job that sums up after them
     #[arg(long, conflicts_with = "jobs")]
     pub(crate) slurm: bool,
-    /// Submit again what is missing or failed
+    /// Submit missing and failed runs again
     #[arg(long, requires = "slurm")]
     resume: bool,
-    /// Time of a task; its runs are to take half of that
+    /// Time limit of a task; its runs are planned to take half of it
     #[arg(long, value_name = "TIME", requires = "slurm", default_value = "10min")]
     time: TimeSpan,
     /// Partition of the jobs
@@ -48,13 +48,13 @@ pub(crate) struct OnCluster {
     /// Account that pays for them
     #[arg(long, value_name = "NAME", requires = "slurm")]
     account: Option<String>,
-    /// Runs of a task, instead of as many as fit by what the first runs take
+    /// Runs of a task; without it, as many as fit by the times of the first runs
     #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u32).range(1..))]
     chunk: Option<u32>,
-    /// Believe that all nodes see the folder, whatever its file system is
+    /// Assume that all nodes see the folder, whatever its file system
     #[arg(long, requires = "slurm")]
     shared: bool,
-    /// Whatever else sbatch takes, behind `--`
+    /// Further options of sbatch, behind `--`
     #[arg(last = true, value_name = "SBATCH OPTION", requires = "slurm")]
     options: Vec<String>,
     /// Carry out a chunk, as a task of an array

@@ -23,14 +23,12 @@ use crate::exit::Exit;
 
 /// Compare two runs, job by job, two sweeps, run by run, or the variants of one sweep
 ///
-/// Jobs are compared one by one where both runs had the same: workload, number, submission,
-/// processors, request and run time. Of sweeps, runs of one variant and seed are
-/// compared. All tables are read and held against the digest that was written with them.
-/// Exits with 0 if the tables that both have and the summary are the same, else with 1.
+/// Jobs are compared one by one if both runs had them with the same workload, number, submission, processors, request
+/// and run time. Of sweeps, runs of one variant and seed are compared. All tables are read and checked against the
+/// digest that was written with them. Exits with 0 if the common tables and the summary are the same, else with 1.
 ///
-/// With --against, each other value of an axis of one sweep is held against the value named, seed
-/// by seed: as all variants draw the same random numbers, these differences are known far better
-/// than the means.
+/// With --against, each other value of an axis of one sweep is compared with the given value, seed by seed. All
+/// variants draw the same random numbers, so these differences are known more precisely than the means.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle compare runs/first runs/second  # exit code 1: they differ
@@ -44,13 +42,13 @@ pub(crate) struct Args {
     /// Folder of the second run, or sweep
     #[arg(value_name = "B", required_unless_present = "against")]
     b: Option<PathBuf>,
-    /// Of one sweep, hold all other values of an axis against this one
+    /// Compare all other values of an axis of one sweep with this one
     #[arg(long, value_name = "AXIS=VALUE", value_parser = within::axis_value, conflicts_with = "b")]
     against: Option<(String, String)>,
-    /// How many of the jobs whose starts differ most are listed
+    /// Number of listed jobs, of those whose starts differ most
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
-    /// Show this metric in place of the usual ones: any that `runs.csv`, `aggregate.csv` and figures have, such as
+    /// Show this metric in place of the default ones: any of `runs.csv`, `aggregate.csv` and figures, such as
     /// class.external.mean_waiting_time; may be given several times
     #[arg(short, long = "metric", value_name = "METRIC", hide_possible_values = true,
         value_parser = complete::metrics(StringValueParser::new()))]

@@ -25,11 +25,11 @@ const LISTED: usize = 10;
 /// So many jobs has a run at most of which all starts are told.
 const STARTS_MAX: usize = 2_000;
 
-/// Tell the story of a job: where it was queued, what it waited for, what it lost
+/// Explain a job's time: queues, waiting and its reasons, lost computing
 ///
-/// Its time in the system is split into parts that add up to its waiting time and its run
-/// time: processors busy, order of the queue, processors down, computing in vain, and others
-/// (docs/explain.md). Only what the run's tables show is told.
+/// Its time in the system is split into parts that add up to its waiting time and its run time: processors busy, order
+/// of the queue, processors down, lost computing, and others (docs/explain.md). The explanation uses only the tables of
+/// the run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle explain runs/quickstart 1234
@@ -41,13 +41,13 @@ pub(crate) struct Args {
     /// Folder of the run
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The jobs: each by its number in the run, or as WORKLOAD!NUMBER by that in its workload
+    /// Jobs: each by its number in the run, or as WORKLOAD!NUMBER by its number in its workload
     #[arg(value_name = "JOB", value_parser = asked, required_unless_present = "starts")]
     jobs: Vec<Asked>,
     /// List all starts of a small run in order of time, each with its reason
     #[arg(long, conflicts_with = "jobs")]
     starts: bool,
-    /// List the messages about the job as well; the run must have kept them
+    /// List the messages about the job as well; the run must have recorded them
     #[arg(long, conflicts_with = "starts")]
     messages: bool,
     /// Print JSON

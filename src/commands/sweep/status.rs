@@ -17,10 +17,9 @@ use crate::commands::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::while_waiting;
 
-/// Say how far a sweep is
+/// Report the progress of a sweep
 ///
-/// Reads the folder; of a sweep that was submitted, it also asks squeue and, where there is accounting,
-/// sacct.
+/// Reads the folder; of a sweep that was submitted, it also queries squeue and, where there is accounting, sacct.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Folder of the sweep

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Fill a window of this length instead of shrinking gaps, such as 30d
     #[arg(long, value_name = "TIME", requires = "load", conflicts_with = "stretch")]
     window: Option<TimeSpan>,
-    /// Where in the log the window begins
+    /// Beginning of the window in the log
     #[arg(long, value_name = "TIME", requires = "window")]
     from: Option<TimeSpan>,
     #[command(flatten)]
