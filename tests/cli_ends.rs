@@ -239,8 +239,8 @@ fn what_would_recur_all_the_time_is_refused() {
         (provider, too_short),
         (checkpoints("rule = \"periodic\", interval = \"1us\""), too_short),
         (checkpoints("rule = \"last-failure\", interval = \"999us\""), too_short),
-        (checkpoints("rule = \"young\", mtbf = \"0s\""), "fail all the time no job gets on"),
-        (checkpoints("rule = \"daly\", mtbf = \"0s\""), "fail all the time no job gets on"),
+        (checkpoints("rule = \"young\", mtbf = \"0s\""), "fail all the time complete no job"),
+        (checkpoints("rule = \"daly\", mtbf = \"0s\""), "fail all the time complete no job"),
         (grid("", "resources = 1\nload = { initial-max = \"50%\", period = \"1us\" }"), too_short),
     ] {
         fs::write(folder.path().join("it.toml"), &scenario).expect("it can be written");

@@ -77,7 +77,7 @@ fn arrivals_come_in_one_way_and_end() {
         ╰────
       help: add `between` or `hours` or `per-day`
 
-      × nothing says where arrivals by `between` end
+      × the end of arrivals by `between` is missing
         ╭─[arrivals.toml:30:1]
      30 │ [workload.independent-jobs]
         · ─────────────┬─────────────
@@ -102,7 +102,7 @@ fn arrivals_come_in_one_way_and_end() {
       help: `hours`: Relative probability of each of the 24 hours of a day, from midnight on. An
             arrival is on any of `days`, at any instant of its hour; needs `jobs` and `days`
 
-      × nothing says where arrivals by `per-day` end
+      × the end of arrivals by `per-day` is missing
         ╭─[arrivals.toml:45:1]
      45 │ [workload.independent-jobs]
         · ─────────────┬─────────────
@@ -135,7 +135,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·         ────────────────────────────────────┬───────────────────────────────────
         ·                                             ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: length is 0 s, expected more than 0 s
         ╭─[laws.toml:28:10]
@@ -143,7 +143,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·          ──┬─
         ·            ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: between is 0 s on average, expected more than 0 s to reach the length
         ╭─[laws.toml:35:11]
@@ -151,7 +151,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·           ─────────────────┬────────────────
         ·                            ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: run is never longer than 0 s, expected 0.000001 s (run-min) or more
         ╭─[laws.toml:45:7]
@@ -159,7 +159,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ─────────────────┬────────────────
         ·                        ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: run is never longer than 9 s, expected 60 s (run-min) or more
         ╭─[laws.toml:53:7]
@@ -167,7 +167,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ──────────────────────┬─────────────────────
         ·                             ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × the law has 1 weights, needs 2
         ╭─[laws.toml:62:66]
@@ -184,7 +184,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ─────────────────────────────────┬─────────────────────────────────
         ·                                        ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × workload "other" has no parameters for its model
         ╭─[laws.toml:73:1]
@@ -225,7 +225,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·   ──────────────────────────────────────────┬──────────────────────────────────────────
         ·                                             ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × `edges` has 1 elements, needs at least 2
         ╭─[laws.toml:85:63]

@@ -338,7 +338,7 @@ fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
 fn windows_that_cannot_be_are_refused() {
     for (from, to, expected) in [
         ("until = \"150s\"", "until = \"90s\"", "a window from 100s until 90s has no time"),
-        ("until = \"150s\"", "until = \"150s\"\ntimes = 3", "nothing says how often"),
+        ("until = \"150s\"", "until = \"150s\"\ntimes = 3", "the time between them is missing"),
         (
             "until = \"150s\"",
             "until = \"150s\"\nevery = \"20s\"\ntimes = 3",

@@ -454,7 +454,7 @@ fn metrics_have_the_label_and_the_scale_that_are_asked_for() {
     let (_, scaled) = plot(&[&waits[..], &scale].concat());
     assert!(has(&scaled, "mean wait, half minutes") && has(&scaled, "1.00"), "{scaled:?}");
     let (refused, _) = plot(&[&waits[..], &["--scale", "2"]].concat());
-    assert!(refused.contains("`scale` makes another unit, which nothing names"), "{refused}");
+    assert!(refused.contains("`scale` makes another unit, whose name is missing"), "{refused}");
     let metrics = "mean-waiting-time,mean-turnaround-time";
     let stacked = ["--kind", "stacked-bars", "--group-by", "class", "--metrics"];
     let (shown, sum) = plot(&[&stacked[..], &[metrics]].concat());

@@ -101,7 +101,7 @@ fn only_providers_that_can_are_asked_to_reserve() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × the jobs of "jobs" are to be reserved, and "north" reserves none
+      × the jobs of "jobs" need reservations, and "north" grants none
         ╭─[queue.toml:29:14]
      29 │ submits-to = "north"
         ·              ───┬───

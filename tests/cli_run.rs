@@ -161,7 +161,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
        ·                                    ┬
        ·                                    ╰── too wide
        ╰────
-      help: write 8 at most, or submit it to who has more
+      help: write 8 at most, or submit it to an actor with more
 
     three.toml: 1 warning
     note: 1 job needs more processors than there are where it was sent, and was rejected
@@ -190,7 +190,7 @@ fn jobs_that_no_provider_of_a_metascheduler_can_run_are_noted() {
        ·                                    ┬
        ·                                    ╰── too wide
        ╰────
-      help: write 8 at most, or submit it to who has more
+      help: write 8 at most, or submit it to an actor with more
 
     grid.toml: 1 warning
     note: 2 jobs need more processors than there are where they were sent, and were rejected
@@ -354,7 +354,7 @@ fn values_can_be_set_on_the_command_line() {
        · ──────────┬─────────
        ·           ╰── leads nowhere
        ╰────
-      help: sweeps, `set` and `extends` are read before anything is set
+      help: sweeps, `set` and `extends` are read before values are set
 
     error: --set has 1 problem
     "#);
@@ -384,7 +384,7 @@ fn results_that_are_there_are_kept() {
        ·                                    ┬
        ·                                    ╰── too wide
        ╰────
-      help: write 8 at most, or submit it to who has more
+      help: write 8 at most, or submit it to an actor with more
 
     three.toml: 1 warning
     error: `out` exists already and is left as it is: name another folder, or replace it with --force
@@ -576,7 +576,7 @@ fn a_log_that_is_missing_is_shown_in_the_scenario() {
        ·       ────┬────
        ·           ╰── no such file
        ╰────
-      help: paths start from the scenario's folder; the README says where logs can be had
+      help: paths start from the scenario's folder; the README lists sources of logs
 
     error: log.toml has 1 problem
     "#);

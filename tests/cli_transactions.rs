@@ -111,7 +111,7 @@ fn a_job_that_is_too_wide_is_warned_about_before_the_run() {
        ·                                   ┬
        ·                                   ╰── too wide
        ╰────
-      help: write 5 at most, or submit it to who has more
+      help: write 5 at most, or submit it to an actor with more
 
     wide.toml: 1 warning
     wide.toml: valid, 2 providers, 1 workload, 1 run
@@ -244,7 +244,7 @@ fn keys_of_another_protocol_are_refused_or_warned_about() {
     for key in ["patience", "retry", "back-off"] {
         assert!(none.contains(&format!("`{key}` of the co-allocation")), "{none}");
     }
-    assert!(none.contains("without a `protocol` nobody waits for an answer"), "{none}");
+    assert!(none.contains("without a `protocol` there is no answer to wait for"), "{none}");
 }
 
 /// Each of two holds one provider and waits for the other one.

@@ -156,7 +156,7 @@ fn an_empty_scenario_says_what_it_needs() {
       × the scenario has no user
        ╭─[empty.toml:1:1]
        ╰────
-      help: add a [[user]] with a name, a workload and whom it submits to
+      help: add a [[user]] with a name, a workload and `submits-to`
 
       × the scenario has no workload
        ╭─[empty.toml:1:1]
@@ -455,7 +455,7 @@ fn all_mistakes_are_reported_together() {
         ·       ──────┬──────
         ·             ╰── no such file
         ╰────
-      help: paths start from the scenario's folder; the README says where logs can be had
+      help: paths start from the scenario's folder; the README lists sources of logs
 
       × `processors` is 0, needs at least 1
         ╭─[wrong.toml:30:33]
@@ -673,7 +673,7 @@ fn all_mistakes_are_reported_together() {
         ·          ───────┬──────
         ·                 ╰── cannot be read
         ╰────
-      help: did you mean "mean_slowdown"? `haggle list metrics` says what there is
+      help: did you mean "mean_slowdown"? `haggle list metrics` lists all names
 
       × no sweep axis is called "load"
         ╭─[wrong.toml:85:5]
@@ -713,7 +713,7 @@ fn all_mistakes_are_reported_together() {
         ·        ───────────┬───────────
         ·                   ╰── 2 variants x 600 replications
         ╰────
-      help: vary less, or set `max-runs = 1200` if that is what you want
+      help: vary less, or set `max-runs = 1200`
 
       × `policy` cannot be "fcsf"
          ╭─[wrong.toml:100:19]
@@ -781,7 +781,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ───────────────────────────────────┬───────────────────────────────────
         ·                                      ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × step deadlines: exponential law: mean is 0, expected a finite number above 0
         ╭─[steps.toml:24:3]
@@ -789,7 +789,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ──────────────────────────────────┬─────────────────────────────────
         ·                                     ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × `mean` must be a string, not an integer
         ╭─[steps.toml:25:63]
@@ -821,7 +821,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ────────────────────────┬────────────────────────
         ·                           ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × lublin-feitelson: size-low is 4, expected 0 to size-medium
         ╭─[steps.toml:34:10]

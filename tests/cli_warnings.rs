@@ -381,7 +381,7 @@ fn a_grid_has_an_order_of_events_of_its_own() {
                     [[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"grid\"\n\
                     [grid]\npolicy = \"fjbcr\"\n[[grid.site]]\nname = \"north\"\nresources = 1\n";
     let said = problems(scenario);
-    let text = "in a grid, what ends comes before what arrives or fails, and a round comes last";
+    let text = "in a grid, ends come before arrivals and failures, and a round comes last";
     assert_eq!(said[0], text);
 }
 
@@ -500,8 +500,8 @@ fn a_storage_that_keeps_more_than_it_holds_is_warned_about_and_ends_the_run() {
         ("fetched.toml", &fetched),
         ("large.toml", &grid("storage = { capacity = \"15 GB\" }")),
     ]);
-    let before = "the storage holds 10 GB and keeps all it has, and the outputs of all listed jobs \
-                  are 15 GB";
+    let before =
+        "the storage holds 10 GB and keeps all outputs, but those of all listed jobs are 15 GB";
     let after = "the storage was full for good: 1 jobs were computed, and their outputs waited for \
                  room until the run was over; `kept` says when outputs leave it";
     for driver in ["sequential", "actix"] {

@@ -329,7 +329,7 @@ fn what_cannot_work_is_refused_with_a_way_out() {
         (
             "width = 3",
             "width = 3\nprogress = { estimates = \"over\" }",
-            "say nothing of their progress",
+            "do not report their progress",
         ),
         (
             "width = 3",
@@ -352,5 +352,5 @@ fn what_cannot_work_is_refused_with_a_way_out() {
     assert!(told(&shared).contains("`sharing` of the network has no effect"), "{}", told(&shared));
     let crash = "[[failures]]\nactors = [\"users\"]\noutages = [[\"1h\", \"2h\"]]\n";
     let told = told(&format!("{valid}\n{crash}"));
-    assert!(told.contains("is lost, and would cost jobs"), "{told}");
+    assert!(told.contains("are lost, and jobs with them"), "{told}");
 }

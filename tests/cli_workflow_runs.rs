@@ -291,7 +291,7 @@ fn what_is_no_workflow_is_refused_before_the_run() {
     assert!(twice.contains("the workflows of \"flows\" are submitted twice"), "{twice}");
     let text = world("count = 1\nfiles = [\"good.json\"]", "workflow")
         .replace("model = \"workflows\"", "model = \"workflows\"\ndata = { input = \"1 MB\" }");
-    assert!(shown(&text).contains("how much input a task has, its workflow says"));
+    assert!(shown(&text).contains("the workflow of a task gives its input"));
 }
 
 /// On one resource, task c holds the slot for 802 of the 1207 s from when b could start to its end.
@@ -329,7 +329,7 @@ fn what_static_schedules_do_not_need_is_refused() {
     let jobs = jobs.replace(&format!("[workload.workflows]\n{flows}"), "");
     let copied = good.replace("[[grid.site]]", "replicas = { max = 2 }\n\n[[grid.site]]");
     for (text, said) in [
-        (&silent, "static schedules are made from what users say of their tasks before"),
+        (&silent, "static schedules are made from task lengths that users state in advance"),
         (&silent, "remove it, or choose a policy that decides in rounds"),
         (&jobs, "no workload of this grid has any"),
         (&jobs, "add a workload with `model = \"workflows\"`"),

@@ -26,7 +26,7 @@ impl InvalidScenario {
 }
 
 /// The way out of a problem that does not say its own.
-const HELP: &str = "`haggle help KEY` says what a key takes, and docs/scenario.md has all of them";
+const HELP: &str = "`haggle help KEY` explains a key, and docs/scenario.md has all keys";
 
 /// Something that a scenario says in vain: as a [`Problem`], but the scenario can be run.
 pub type Warning = Problem;

@@ -160,8 +160,8 @@ written_as_string!(
     Metric,
     "metric",
     "mean-waiting-time",
-    "a metric: `haggle list metrics` has those with names; all else in `summary.json` by its place, such as \
-     \"grid.done\"; of a group as \"provider.north.mean-waiting-time\""
+    "a metric: a name of `haggle list metrics`; or a place in `summary.json`, such as \
+     \"grid.done\"; of a group, as \"provider.north.mean-waiting-time\""
 );
 
 impl Metric {
@@ -194,10 +194,10 @@ impl FromStr for Metric {
         if named::may_be(&name) {
             return Ok(Metric(name));
         }
-        let list = "`haggle list metrics` says what there is";
+        let list = "`haggle list metrics` lists all names";
         let help = match nearest(&name, NAMED.iter().map(|it| it.name)) {
             Some(near) => format!("did you mean \"{near}\"? {list}"),
-            None => format!("{list}; all else in summary.json is called by its place"),
+            None => format!("{list}; other values of summary.json are called by their place"),
         };
         Err(FormatError::new(format!("there is no metric \"{text}\""), &help))
     }
@@ -432,7 +432,7 @@ pub struct AxisRange {
     pub high: Option<AxisEnd>,
 }
 
-written_as_string!(AxisRange, "axis-range", "88%..100%", "from where to where an axis goes");
+written_as_string!(AxisRange, "axis-range", "88%..100%", "the range of an axis");
 
 /// An end of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -686,7 +686,8 @@ written_as_string!(
     EstimateRule,
     "estimates",
     "over:50%",
-    "how users estimate run times: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P"
+    "rule by which users estimate run times: trace, exact, no-limit, factor:F, over:P%, uniform:F \
+     or precision:+P"
 );
 
 impl FromStr for EstimateRule {

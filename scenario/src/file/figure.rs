@@ -240,7 +240,7 @@ impl Figure {
     pub fn wrong_axes(&self) -> Option<(&'static str, String, String)> {
         if let Some(scale) = self.scale {
             if self.label.is_none() {
-                let why = "`scale` makes another unit, which nothing names".to_owned();
+                let why = "`scale` makes another unit, whose name is missing".to_owned();
                 let help = "add `label`, with the unit: \"lost work, node hours\"";
                 return Some(("scale", why, help.to_owned()));
             }
@@ -286,7 +286,7 @@ impl Figure {
             }
         }
         if self.against.is_some() && self.y_scale == Some(AxisScale::Log) {
-            let why = "differences may be below 0, where a logarithmic axis has nothing";
+            let why = "differences may be below 0, and a logarithmic axis has no such values";
             return Some(("y-scale", why.to_owned(), "remove `y-scale`".to_owned()));
         }
         None

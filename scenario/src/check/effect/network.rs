@@ -12,8 +12,8 @@ use crate::quantity::{Share, TimeSpan};
 use crate::resolve::copies;
 use haggle_config::document::Path;
 
-const NO_WAY: &str = "no message goes that way: users are where they submit to, and providers \
-                      talk to metaschedulers only";
+const NO_WAY: &str = "no message uses it: users are at the actor that they submit to, and \
+                      providers exchange messages with metaschedulers only";
 
 impl Check<'_> {
     /// Users are where they submit to, so that messages travel between metaschedulers and
@@ -67,7 +67,7 @@ impl Check<'_> {
             "remove it, or set `loss`, `duplication` or a `partition`, or let actors crash";
         self.uses(&network.key("transport"), harms, "the network", why, remedy);
         let is_reliable = scenario.network.transport == Transport::Reliable;
-        let why = if is_reliable { "no message is lost" } else { "nothing is sent again" };
+        let why = if is_reliable { "no message is lost" } else { "no message is sent again" };
         let remedy = if is_reliable {
             "remove it, or set `loss` or a `partition`, or let actors crash"
         } else {
