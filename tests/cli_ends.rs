@@ -162,8 +162,8 @@ fn the_end_of_a_batch_job_is_a_clean_one() {
     exit code: 143
     ----- stdout -----
     ----- stderr -----
-    stopping, as told by SIGTERM
-    interrupted: nothing was written
+    stopping because of SIGTERM
+    interrupted: no results were written
     ");
     assert_eq!(folder.names(), ["long.toml"]);
 }
@@ -180,7 +180,7 @@ fn writing_a_log_can_be_interrupted() {
     exit code: 130
     ----- stdout -----
     ----- stderr -----
-    interrupted: nothing was written
+    interrupted: no results were written
     ");
     assert_eq!(folder.names(), [""; 0]);
 }
@@ -395,7 +395,7 @@ fn a_pipe_without_a_writer_is_waited_for() {
     let shown = ended(child);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
     let said = stderr_of(&shown);
-    assert!(said.contains("waiting for somebody to write into the pipe `pipe`\n"), "{said}");
+    assert!(said.contains("waiting for a writer of the pipe `pipe`\n"), "{said}");
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn who_reads_a_quiet_pipe_ends_at_the_first_signal() {
         crate::command::signal(&child, name);
         let shown = ended(child);
         assert!(shown.starts_with(&format!("exit code: {code}\n")), "{arguments:?}: {shown}");
-        assert!(shown.ends_with("interrupted: nothing was written\n"), "{shown}");
+        assert!(shown.ends_with("interrupted: no results were written\n"), "{shown}");
         assert_eq!(folder.names(), ["pipe"]);
         drop(input);
     }

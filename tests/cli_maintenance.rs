@@ -261,8 +261,7 @@ fn a_window_behind_the_end_of_the_run_is_in_the_table() {
     let told = stdout_of(&shown);
     assert!(told.contains("maintenance, or too short a time before it           8"), "{told}");
     assert!(!told.contains("order of the queue"), "{told}");
-    let window = "north was to have 2 processors in maintenance from 10 s to 20 s, known from the beginning; \
-                  the run was over before.";
+    let window = "north should have had 2 processors in maintenance from 10 s to 20 s, known from the beginning; the run was over before.";
     assert!(told.contains(window), "{told}");
 }
 

@@ -272,7 +272,7 @@ fn a_listed_job_that_is_too_narrow_for_its_parts_is_shown() {
     assert!(!said.contains("rejected"), "{said}");
     let said = folder.haggle(&["run", "two.toml", "-o", "out"]);
     assert!(said.contains("note: 1 job needs fewer processors than its parts take"), "{said}");
-    assert!(!said.contains("more processors than there are"), "{said}");
+    assert!(!said.contains("more processors than"), "{said}");
 }
 
 #[test]

@@ -73,9 +73,9 @@ fn a_move_that_costs_something_is_told() {
     job 2 of the run, guests!3: external, 4 processors, at most 1200 s (20 min)
 
         60 s       1 min  submitted by users to broker
-        60 s       1 min  north told broker when it would start and end there
-        60 s       1 min  south told broker when it would start and end there
-      3600 s   1 h 0 min  south told broker when it would start and end there
+        60 s       1 min  north disclosed to broker the job's start and end there
+        60 s       1 min  south disclosed to broker the job's start and end there
+      3600 s   1 h 0 min  south disclosed to broker the job's start and end there
       3600 s   1 h 0 min  queued at south, with a promised completion at 7000 s
       3600 s   1 h 0 min  moved from north to south by broker, on 4 processors; planned to be done at 7000 s; its data will be there at 3800 s; 100 s to start up
       5700 s  1 h 35 min  started at south, 5640 s (1 h 34 min) after its submission

@@ -115,7 +115,7 @@ fn a_log_that_does_not_say_how_large_its_machine_is_needs_processors() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `my.swf` does not say how many processors its machine has
+    error: `my.swf` does not contain the number of processors of its machine
 
     hint: add --processors N
     "#);

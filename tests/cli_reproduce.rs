@@ -286,10 +286,10 @@ fn figures_are_drawn_and_claims_tested() {
     4 claims: 1 held, 1 missed, 1 undecided, 1 untestable
     ----- stderr -----
 
-    A missed claim is a result and no error: what came out here differs from what was published. Reasons
+    A missed claim is a result and no error: the result here differs from the published one. Reasons
     are workloads that a publication describes in part, and choices it does not state.
-    `expected` and `came out` have the numbers, `note` says what is known about the difference, and
-    docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
+    `expected` and `came out` have the numbers, `note` explains the difference as far as known, and
+    docs/studies.md describes how claims are decided. The exit code is 1, so that scripts see it.
     "#);
     let mut files = folder.names_in("out");
     files.retain(|name| name.contains('.'));
@@ -534,9 +534,9 @@ fn a_reproduction_that_is_interrupted_goes_on() {
     ----- stderr -----
 
     stopping; press Ctrl-C again to stop at once
-    interrupted: the runs that are done are kept
+    interrupted: finished runs are kept
 
-    hint: the same command goes on with the others
+    hint: the same command continues with the others
     "#);
     let tree = folder.tree("out/made-up");
     let done = tree.keys().filter(|name| name.ends_with("timing.json")).count();

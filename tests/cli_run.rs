@@ -164,7 +164,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
       help: write 8 at most, or submit it to an actor with more
 
     three.toml: 1 warning
-    note: 1 job needs more processors than there are where it was sent, and was rejected
+    note: 1 job needs more processors than its receiver has, and was rejected
     "#);
     let quiet = folder.haggle(&["run", "three.toml", "-o", "quiet", "--quiet"]);
     assert_eq!(stderr_of(&quiet), "");
@@ -193,7 +193,7 @@ fn jobs_that_no_provider_of_a_metascheduler_can_run_are_noted() {
       help: write 8 at most, or submit it to an actor with more
 
     grid.toml: 1 warning
-    note: 2 jobs need more processors than there are where they were sent, and were rejected
+    note: 2 jobs need more processors than their receivers have, and were rejected
     "#);
     // The first job is cut from the metrics; nobody should learn less for that.
     let cut = format!("{scenario}\n[results]\nwarm-up = \"12s\"\n");
@@ -419,9 +419,9 @@ fn a_scenario_that_was_edited_runs_again_in_its_own_folder() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `runs/valid` is left as it is: `notes.md` in it is of no run
+    error: `runs/valid` stays as it is: its file `notes.md` does not belong to a run
 
-    hint: move it elsewhere, name another folder with -o, or add --force to lose it
+    hint: move it elsewhere, name another folder with -o, or add --force to delete it
     "#);
     assert_eq!(folder.read("runs/valid/notes.md"), "precious");
     fs::remove_file(folder.path().join("runs/valid/notes.md")).expect("it can be removed");
@@ -701,7 +701,7 @@ fn a_run_that_is_interrupted_leaves_nothing() {
     ----- stderr -----
 
     stopping; press Ctrl-C again to stop at once
-    interrupted: nothing was written
+    interrupted: no results were written
     "#);
     assert_eq!(folder.names(), ["long.toml"]);
 }

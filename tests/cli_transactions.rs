@@ -79,7 +79,7 @@ fn a_part_that_nobody_could_hold_is_refused_at_its_first_try() {
         let shown = folder.haggle(&["run", "wide.toml", "-o", "out", "--check"]);
         assert!(shown.starts_with("exit code: 0"), "{protocol}: {shown}");
         assert!(shown.contains("1 completed, 1 rejected (1 too wide)"), "{protocol}: {shown}");
-        let told = "note: 1 job needs more processors than there are where it was sent";
+        let told = "note: 1 job needs more processors than its receiver has";
         assert!(unwrapped(stderr_of(&shown)).contains(told), "{protocol}: {shown}");
         let table = folder.read("out/transactions.csv");
         assert_eq!(column(&table, "job"), ["0", "1"], "{protocol}: {table}");

@@ -371,7 +371,7 @@ fn disclosures_are_listed_with_those_who_ask_for_them() {
     );
     assert!(line("slots").ends_with("coallocation without a protocol; mapping slots"), "{listed}");
     assert!(line("offers").contains("; protocol two-phase, one-phase, "), "{listed}");
-    assert!(line("queue").ends_with("nobody"), "{listed}");
+    assert!(line("queue").ends_with("none"), "{listed}");
 }
 
 #[test]

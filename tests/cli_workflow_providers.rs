@@ -124,7 +124,7 @@ fn tasks_run_when_their_data_have_come() {
     let told = folder.haggle(&["explain", "out", "3"]);
     let way = [
         "data, s",
-        "The workflow was done by it: this is the critical path as it was.",
+        "It was the last task of the workflow: this is the actual critical path.",
         "before its parents were done",
     ];
     for text in way {
@@ -302,7 +302,7 @@ fn what_needs_a_task_that_fails_is_rejected_and_explained() {
     let barred = jobs.iter().find(|row| row[2] == "parent_failed").expect("one that is barred");
     assert!(jobs.iter().any(|row| row[1] == "failed"), "{jobs:?}");
     let told = folder.haggle(&["explain", "out", &barred[0]]);
-    assert!(told.contains("an earlier task of its workflow came to nothing: task"), "{told}");
+    assert!(told.contains("an earlier task of its workflow was not completed: task"), "{told}");
 }
 
 #[test]

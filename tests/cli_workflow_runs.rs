@@ -173,7 +173,7 @@ fn the_critical_path_as_it_was_is_told() {
          3  flows!4         64387           0       11           100    64498
        all                                  0       20          1100
 
-    The workflow was done by it: this is the critical path as it was.
+    It was the last task of the workflow: this is the actual critical path.
     ");
     insta::assert_snapshot!(told("flows!2"), @"
     The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
@@ -183,7 +183,7 @@ fn the_critical_path_as_it_was_is_told() {
          1  flows!2         63584           0        5           400    63989
        all                                  0       11           600
 
-    The workflow was done at 64498 s, by task 3; the story of flows!4 has its critical path as it was.
+    The workflow was done at 64498 s, by task 3; the explanation of flows!4 has its actual critical path.
     ");
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct CancelArgs {
 pub(crate) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
     let rounds = submitted(&args.folder)?;
     let jobs = cancel_jobs(&rounds)?;
-    print(&format!("{} cancelled; the runs that are done are kept\n", count(jobs, "job")))?;
+    print(&format!("{} cancelled; finished runs are kept\n", count(jobs, "job")))?;
     Ok(Exit::Success)
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn submitted(folder: &Path) -> Result<Rounds, Error> {
     let rounds = Rounds::read(folder)?;
     if rounds.all.is_empty() {
         return Err(Error::Unfit {
-            message: format!("nothing was submitted of `{}`", folder.display()),
-            hint: "name the folder that `haggle sweep --slurm` was given with -o".to_owned(),
+            message: format!("no job of `{}` was submitted", folder.display()),
+            hint: "name the folder given to `haggle sweep --slurm` with -o".to_owned(),
         });
     }
     Ok(rounds)
@@ -170,7 +170,7 @@ pub(crate) fn submit_all(
         });
     }
     if requests.is_empty() {
-        print("all runs are there: nothing is left to submit\n")?;
+        print("all runs are finished: there is none to submit\n")?;
         return Ok(Exit::Success);
     }
     let program = env::current_exe().map_err(|error| unreadable(Path::new("haggle"), error))?;
@@ -192,7 +192,7 @@ pub(crate) fn submit_all(
         submitted.sum,
     );
     for request in &requests {
-        text.push_str(&format!("{}  # how far it is\n", status_of(request.output)));
+        text.push_str(&format!("{}  # its progress\n", status_of(request.output)));
     }
     print(&text)?;
     Ok(Exit::Success)
@@ -209,7 +209,7 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     let jobs = Jobs::read(&rounds)?;
     let all = rounds.all.values().flat_map(|round| round.jobs());
     let active: Vec<String> = all.filter(|job| jobs.is_active(job)).collect();
-    let status = format!("`{}` says how far it is", status_of(output));
+    let status = format!("`{}` reports its progress", status_of(output));
     if !active.is_empty() {
         let message = format!("jobs of this sweep wait or run: {}", active.join(", "));
         let hint = format!("{status}; `haggle sweep cancel` ends them");
@@ -217,7 +217,7 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     }
     if !rounds.all.is_empty() && !cluster.resume {
         let message = "this sweep was submitted before".to_owned();
-        let hint = format!("{status}; --resume submits what is missing or failed");
+        let hint = format!("{status}; --resume submits missing and failed runs");
         return Err(Error::Unfit { message, hint });
     }
     Ok(())
@@ -244,7 +244,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
     let first: BTreeSet<usize> = todo.iter().copied().step_by(todo.len().div_ceil(FIRST)).collect();
     if !quiet {
         let runs = count(first.len(), "run");
-        say(&format!("{runs} carried out here first, to see how long they take\n"));
+        say(&format!("{runs} carried out here first, to measure their time\n"));
     }
     let (late, over) = (AtomicBool::new(false), AtomicBool::new(false));
     // Of runs that are to be packed nothing is kept but how long they took.

@@ -34,7 +34,7 @@ use crate::exit::Exit;
   haggle compare runs/first runs/second  # exit code 1: they differ
   haggle compare runs/first runs/second --json | jq .jobs.earlier
   haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time
-  haggle compare sweeps/monday --against policy=easy  # who beats it, and by how much")]
+  haggle compare sweeps/monday --against policy=easy  # policies that are better, and by how much")]
 pub(crate) struct Args {
     /// Folder of the first run, or sweep
     #[arg(value_name = "A")]
@@ -92,8 +92,8 @@ fn asked<'n>(
         let is_known = known.clone().any(|it| it == name);
         is_known.then_some(name).ok_or_else(|| Error::Unfit {
             message: format!("no metric \"{metric}\" in these runs"),
-            hint: "metrics are the columns of runs.csv behind the axes, and those of groups in \
-                   aggregate.csv"
+            hint: "metrics are the columns of runs.csv behind the axes, and the metrics of groups \
+                   in aggregate.csv"
                 .to_owned(),
         })
     };
@@ -155,7 +155,7 @@ fn verdict(comparison: &Comparison) -> String {
         true if comparison.tables_of_one.is_empty() => {
             "identical: all tables and the summary are the same\n".to_owned()
         }
-        true => "identical: the tables that both have and the summary are the same\n".to_owned(),
+        true => "identical: the common tables and the summary are the same\n".to_owned(),
         false if comparison.tables.is_empty() && !text.is_empty() => {
             "both have the same tables now\n".to_owned()
         }
@@ -282,7 +282,8 @@ fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
     }
     if a != b {
         text.push_str(&format!(
-            "  the seeds are {a} and {b}, so what is drawn of a workload differs: only the metrics above\n  \
+            "  the seeds are {a} and {b}, so the draws of workloads differ: only the metrics \
+             above\n  \
              compare the runs as a whole\n"
         ));
     }

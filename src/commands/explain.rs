@@ -261,7 +261,8 @@ fn maintenance(story: &Story) -> String {
                 )
             }
             (false, true) => format!(
-                "was to have {closed} in maintenance from {from} s to {until} s, {known}; the run was over before"
+                "should have had {closed} in maintenance from {from} s to {until} s, {known}; the \
+                 run was over before"
             ),
             (false, false) => {
                 format!("had {closed} in maintenance from {from} s to {until} s, {known}")
@@ -290,7 +291,8 @@ fn refused(story: &Story) -> String {
         Some("too_narrow") => format!(
             "It needs {needs}, fewer than its parts take: `parts` of them, of `part-min` processors each."
         ),
-        Some("no_limit") => "A bag needs a requested time: without it, nobody can say when it would be done.".to_owned(),
+        Some("no_limit") => "A bag needs a requested time: without it, its completion cannot be \
+                             predicted.".to_owned(),
         Some("wrong_shape") => {
             "Bags go to a metascheduler with a `composition`, other jobs to one with a `placement` or to a provider.".to_owned()
         }
@@ -299,7 +301,7 @@ fn refused(story: &Story) -> String {
         }
         Some("no_window") => no_window(story),
         Some("no_agreement") => {
-            "No try got all of its parts: `transactions` of the summary says what was in the way.".to_owned()
+            "No try got all of its parts: `transactions` of the summary has the reasons.".to_owned()
         }
         Some("parent_failed") => parent_failed(story),
         _ => return "\nIt was never queued.\n".to_owned(),
@@ -315,7 +317,8 @@ fn parent_failed(story: &Story) -> String {
         format!("task {} ({job}) was {} at {} s", it.task, it.outcome, seconds(it.left))
     });
     format!(
-        "What it needs would never have been there, for an earlier task of its workflow came to nothing: {}.",
+        "Its inputs could not arrive, because an earlier task of its workflow was not completed: \
+         {}.",
         told.collect::<Vec<_>>().join(", ")
     )
 }
@@ -332,22 +335,22 @@ fn no_window(story: &Story) -> String {
     }
     if until - from < asked {
         return format!(
-            "{window} is shorter than the {} that it asks for: no provider as fast as the reference can \
-             grant it.",
+            "{window} is shorter than the {} that it requests: no provider as fast as the \
+             reference can grant it.",
             duration(asked)
         );
     }
     let told = story.disclosures.iter().flatten().any(|it| it.item == "interval");
     let beside = match (told, story.alternative) {
         (true, Some(start)) => format!(
-            "what was told to be free beside it, from {} s on at the earliest, was too far from it for its \
-             user",
+            "the offered intervals beside it, from {} s on at the earliest, were too far from it \
+             for its user",
             seconds(start)
         ),
         (true, None) => {
-            "what was told to be free beside it was too far from it for its user".to_owned()
+            "the offered intervals beside it were too far from it for its user".to_owned()
         }
-        (false, _) => "nothing beside it was offered".to_owned(),
+        (false, _) => "no interval beside it was offered".to_owned(),
     };
     format!("{window} had no room for {}, and {beside}.", whole(story.processors, "processor"))
 }

@@ -244,7 +244,7 @@ fn disclosures(words: &[Word]) -> String {
         |word: &str| Some(file::Role::Places(&read::<file::Placement>(word)?).needs(own));
     let composition =
         |word: &str| Some(file::Role::Composes(&read::<file::Composition>(word)?).needs(own));
-    let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
+    let mut rows = vec![row(["level", "disclosed facts", "needed by"])];
     for level in words {
         let level_of = read::<Disclosure>(&level.word);
         let asks = |needs: Option<Disclosure>| needs == level_of;
@@ -283,7 +283,7 @@ fn disclosures(words: &[Word]) -> String {
         if !words.is_empty() {
             askers.push(format!("protocol {}", words.join(", ")));
         }
-        let askers = if askers.is_empty() { "nobody".to_owned() } else { askers.join("; ") };
+        let askers = if askers.is_empty() { "none".to_owned() } else { askers.join("; ") };
         rows.push(row([&level.word, &level.meaning, &askers]));
     }
     format!("{}\nEach level includes those above it.\n", lines(&rows, &[0, 1, 2]))

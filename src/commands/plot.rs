@@ -175,7 +175,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     if args.kinds.is_empty() && experiment.figures.is_empty() && shows_single_runs(&experiment) {
         return Err(Error::Unfit {
             message: "the scenario's figures show one run each".to_owned(),
-            hint: "name the folder of a run, or say what to draw, such as --kind lines".to_owned(),
+            hint: "name the folder of a run, or a kind of figure, such as --kind lines".to_owned(),
         });
     }
     let mut figures = figures(args, &experiment.figures)?;
@@ -216,7 +216,7 @@ fn refuse_against(args: &Args) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unfit {
-        message: "--against holds the variants of a sweep against one of them".to_owned(),
+        message: "--against compares the variants of a sweep with one of them".to_owned(),
         hint: "name the folder of a sweep".to_owned(),
     })
 }
@@ -273,7 +273,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
     if figures.is_empty() {
         return Err(Error::Unfit {
             message: "the scenario declares no figures to draw here".to_owned(),
-            hint: "say what to draw, such as --kind gantt; `haggle list kinds` says what there is"
+            hint: "name a kind, such as --kind gantt; `haggle list kinds` lists all kinds"
                 .to_owned(),
         });
     }
@@ -415,7 +415,7 @@ fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>,
                     "`{}` cannot be drawn: figures are .png, .svg or .pdf",
                     file.display()
                 ),
-                hint: "draw a .svg, which other programs turn into anything else".to_owned(),
+                hint: "draw a .svg, which other programs convert to other formats".to_owned(),
             });
         }
         output => {

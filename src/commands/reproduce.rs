@@ -170,7 +170,7 @@ fn wanted<'a>(
             };
             return Err(Error::Unfit {
                 message: format!("there is no figure \"{name}\""),
-                hint: format!("{hint}`haggle list figures` says what there is"),
+                hint: format!("{hint}`haggle list figures` lists all figures"),
             });
         }
         for (study, figure) in found {

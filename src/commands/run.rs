@@ -150,7 +150,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 /// Who learned how much of what about whom, and what could be made of it.
 fn disclosures(summary: &Summary) -> String {
     if summary.disclosures.is_empty() {
-        return "\nno disclosures: no actor of this scenario asks providers or tells others anything\n".to_owned();
+        return "\nno disclosures: no actor of this scenario requests or discloses \
+                information\n"
+            .to_owned();
     }
     let mut rows = vec![table::row(["about", "learned by", "what", "items"])];
     for told in &summary.disclosures {
@@ -189,11 +191,9 @@ pub(crate) fn say_reports(outcome: &Outcome) {
 pub(crate) fn say_too_wide(outcome: &Outcome) {
     match outcome.too_wide {
         0 => {}
-        1 => say("note: 1 job needs more processors than there are where it was sent, and was \
-                  rejected\n"),
+        1 => say("note: 1 job needs more processors than its receiver has, and was rejected\n"),
         count => say(&format!(
-            "note: {count} jobs need more processors than there are where they were sent, and were \
-             rejected\n"
+            "note: {count} jobs need more processors than their receivers have, and were rejected\n"
         )),
     }
     match outcome.too_narrow {

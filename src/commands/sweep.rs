@@ -239,7 +239,7 @@ fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Resu
     if let Some(first) = Pack::all_in(output)?.into_keys().find(|&first| first % size != 0) {
         return Err(Error::Unfit {
             message: format!("`{}` has packs of another size (pack={first})", output.display()),
-            hint: "name the size that it was begun with, or another folder".to_owned(),
+            hint: "name its first size, or another folder".to_owned(),
         });
     }
     Ok(())
@@ -302,7 +302,10 @@ fn tell_failed(runs: usize, failed: &[Failed]) -> Exit {
     if failed.len() > FAILED_SHOWN {
         text.push_str(&format!("  and {} more, in failed.csv\n", failed.len() - FAILED_SHOWN));
     }
-    text.push_str("\nhint: the tables are of the others; the same command tries these again\n");
+    text.push_str(
+        "\nhint: the tables contain the other runs; the same command tries these \
+                   again\n",
+    );
     say(&text);
     match failed.iter().any(|it| it.cause == Cause::Bug) {
         true => Exit::Differs,

@@ -110,7 +110,7 @@ fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
     let changed = run.changed_files()?;
     let name = folder.display();
     if changed.is_empty() {
-        print(&format!("{name}: all tables are as they were written\n"))?;
+        print(&format!("{name}: all tables are unchanged\n"))?;
         return Ok(Exit::Success);
     }
     print(&format!("{name}: changed after its run: {}\n", changed.join(", ")))?;

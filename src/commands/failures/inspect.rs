@@ -140,7 +140,7 @@ impl<'r> Inspected<'r> {
                 match recording.format {
                     RecordFormat::Fta => format!("{} nodes in the fullest week", number(most)),
                     RecordFormat::Lanl | RecordFormat::Csv => {
-                        "not said: all nodes count as up from first to last".to_owned()
+                        "not recorded: all nodes count as up from first to last".to_owned()
                     }
                 },
             ),

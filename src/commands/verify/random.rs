@@ -296,9 +296,9 @@ fn as_text(report: &Report) -> String {
     let Report { seed, cases, held, refused, stopped, long, repairs, failed, .. } = report;
     let all = count(*cases as usize, "case");
     let mut text = format!(
-        "seed {seed}: {all}\n  {held} held\n  {stopped} ended with an error that the \
-         manual names\n  {long} ended after more messages than are looked at\n  \
-         {refused} refused, whatever was repaired; {repairs} repairs in all\n  {failed} failed\n"
+        "seed {seed}: {all}\n  {held} held\n  {stopped} ended with an error that the manual \
+         names\n  {long} ended after more messages than are examined\n  \
+         {refused} refused after all repairs; {repairs} repairs in all\n  {failed} failed\n"
     );
     for Failing { cases, failure, file, smallest } in report.failures.values() {
         text.push_str(&format!("\n{}\n", first_line(failure)));
