@@ -46,7 +46,7 @@ fn two_runs_do_not_write_into_one_folder() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: another run is writing `out` right now: wait until it is over, or name another folder
+    error: another run is writing `out` now: wait until it has ended, or name another folder
     ");
     assert!(lock.exists(), "the first one goes on");
     first.kill().expect("it runs");

@@ -480,7 +480,7 @@ fn results_are_written_where_asked_for() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out` exists already and is left as it is: name another folder, or replace it with --force
+    error: `out` exists already and stays as it is: name another folder, or replace it with --force
     "#);
     assert_eq!(folder.tree("out"), before);
     let fcfs = ["replay", "log.swf", "--policy", "fcfs", "-o", "out", "--force"];

@@ -387,7 +387,7 @@ fn results_that_are_there_are_kept() {
       help: write 8 at most, or submit it to an actor with more
 
     three.toml: 1 warning
-    error: `out` exists already and is left as it is: name another folder, or replace it with --force
+    error: `out` exists already and stays as it is: name another folder, or replace it with --force
     "#);
     assert_eq!(folder.tree("out"), before);
     let forced = folder.haggle(&["run", "three.toml", "-o", "out", "--force"]);
@@ -427,7 +427,7 @@ fn a_scenario_that_was_edited_runs_again_in_its_own_folder() {
     fs::remove_file(folder.path().join("runs/valid/notes.md")).expect("it can be removed");
     // Whoever names the folder is asked, as before.
     let named = folder.haggle(&["run", "valid.toml", "-o", "runs/valid"]);
-    assert!(named.contains("exists already and is left as it is"), "{named}");
+    assert!(named.contains("exists already and stays as it is"), "{named}");
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn a_folder_of_another_file_is_not_replaced() {
     let folder = Folder::with(&[("a.toml", &a), ("b.toml", &b)]);
     assert!(folder.haggle(&["run", "a.toml"]).starts_with("exit code: 0\n"));
     let before = folder.tree("runs/same");
-    let refused = "`runs/same` exists already and is left as it is: name another folder";
+    let refused = "`runs/same` exists already and stays as it is: name another folder";
     for arguments in [&["run", "b.toml"][..], &["run", "a.toml", "-o", "runs/same"]] {
         let shown = folder.haggle(arguments);
         assert!(shown.starts_with("exit code: 4\n") && shown.contains(refused), "{shown}");

@@ -699,7 +699,7 @@ fn a_run_that_fails_keeps_no_other_from_its_end() {
       help: remove it: all runs of a point would be copies of one
 
     sweep.toml: 1 warning
-    warning: the replications are copies of one run at 1 of 1 points: the seed changes nothing there, so no confidence interval is given; the workload steps `random-window`, `resample` and `shake` make others of a log
+    warning: the replications are copies of one run at 1 of 1 points: the seed has no effect there, so no confidence interval is given; the workload steps `random-window`, `resample` and `shake` make others of a log
 
     2 of 4 runs failed:
       run 0 (log=damaged.swf/seed=1): damaged.swf:1: expected 18 fields, found 3

@@ -151,7 +151,7 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
         "step 1 (\"filter\") of workload \"log\" has no effect: it changed none of the jobs",
         "workload \"log\": 1 job names a preceding job (field 17 of the log), which is not read: it \
          arrives when it did in the log",
-        "failures have no effect: nothing was down in the time of the run",
+        "failures have no effect: no node was down in the time of the run",
     ];
     let shown = folder.haggle(&["run", "log.toml", "-o", "out"]);
     assert_eq!(warnings(&folder, "out"), told, "{shown}");
@@ -187,7 +187,7 @@ fn a_failure_that_ends_the_run_is_no_failure_of_nothing() {
         let text = VALID.replace("processors = 8\n", north);
         format!("{text}[[failures]]\noutages = [{outage}]\n")
     };
-    let nothing = ["failures have no effect: nothing was down in the time of the run"];
+    let nothing = ["failures have no effect: no node was down in the time of the run"];
     for (outage, outcome, told) in [
         (r#"["60s", "70s"]"#, "1 failed", &[][..]),
         (r#"["79s", "90s"]"#, "1 failed", &[]),
@@ -503,7 +503,7 @@ fn a_storage_that_keeps_more_than_it_holds_is_warned_about_and_ends_the_run() {
     let before =
         "the storage holds 10 GB and keeps all outputs, but those of all listed jobs are 15 GB";
     let after = "the storage was full for good: 1 jobs were computed, and their outputs waited for \
-                 room until the run was over; `kept` says when outputs leave it";
+                 room until the run was over; `kept` limits how long outputs stay";
     for driver in ["sequential", "actix"] {
         let shown =
             folder.haggle(&["run", "full.toml", "-o", driver, "--driver", driver, "--check"]);

@@ -187,7 +187,7 @@ impl FigureKind {
                 Some(("shows a grid", "gantt"))
             }
             (FigureKind::Gantt, true) => {
-                Some(("shows which job held which processors", "resource-timeline"))
+                Some(("shows the processors held by each job", "resource-timeline"))
             }
             _ => None,
         }

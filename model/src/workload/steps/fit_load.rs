@@ -114,7 +114,8 @@ impl FitLoad {
         }
         let Some(next) = jobs.get(taken) else {
             let problem = format!(
-                "all {taken} jobs are taken, so no next job says how long they took to come; take more jobs"
+                "all {taken} jobs are taken, so the time up to the next job is unknown; take more \
+                 jobs"
             );
             return Err(step_error("fit_load", problem));
         };
@@ -313,7 +314,8 @@ mod tests {
         );
         assert_eq!(
             error(taking(0.3, 0.03), worth(&FIVE[..4])),
-            "step fit-load: all 4 jobs are taken, so no next job says how long they took to come; take more jobs"
+            "step fit-load: all 4 jobs are taken, so the time up to the next job is unknown; take \
+             more jobs"
         );
         let at_once = [(7, 4, 100), (7, 1, 1)];
         assert_eq!(
