@@ -219,7 +219,7 @@ fn what_would_recur_all_the_time_is_refused() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × 1us is too short for what goes on during the whole run
+      × 1us is too short for an event that recurs during the whole run
         ╭─[period.toml:16:10]
      16 │ period = "1us"
         ·          ──┬──
@@ -234,7 +234,7 @@ fn what_would_recur_all_the_time_is_refused() {
         "processors = 8\non-failure = \"resume\"\ncheckpoints = { interval = \"1us\", cost = \"1s\" }",
     );
     let checkpoints = |of: &str| grid(&format!("checkpoints = {{ {of} }}"), "resources = 1");
-    let too_short = "is too short for what goes on during the whole run";
+    let too_short = "is too short for an event that recurs during the whole run";
     for (scenario, problem) in [
         (provider, too_short),
         (checkpoints("rule = \"periodic\", interval = \"1us\""), too_short),
@@ -351,13 +351,13 @@ fn memory_that_is_not_there_is_named() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: 1000000 nodes that fail take about 1100 MB of memory, and so much cannot be had: take fewer, or raise the limit (`ulimit -v`)
+    error: 1000000 nodes that fail take about 1100 MB of memory, which are not available: take fewer, or raise the limit (`ulimit -v`)
     ");
     insta::assert_snapshot!(run("large.toml"), @"
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: 1000000 resources take about 2500 MB of memory, and so much cannot be had: take fewer, or raise the limit (`ulimit -v`)
+    error: 1000000 resources take about 2500 MB of memory, which are not available: take fewer, or raise the limit (`ulimit -v`)
     ");
 }
 

@@ -105,7 +105,7 @@ fn mistakes_in_what_is_set_are_shown_there() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × path "provider.nroth.policy" matches nothing in the scenario
+      × path "provider.nroth.policy" matches no key of the scenario
        ╭─[derived.toml:5:1]
      5 │ "provider.nroth.policy" = "fcfs"
        · ───────────┬───────────

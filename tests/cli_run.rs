@@ -319,7 +319,7 @@ fn values_can_be_set_on_the_command_line() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × path "provider.nort.processors" matches nothing in the scenario
+      × path "provider.nort.processors" matches no key of the scenario
        ╭─[--set:6:1]
      6 │ "provider.nort.processors" = 9
        · ─────────────┬────────────
@@ -348,7 +348,7 @@ fn values_can_be_set_on_the_command_line() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × path "sweep.replications" matches nothing in the scenario
+      × path "sweep.replications" matches no key of the scenario
        ╭─[--set:6:1]
      6 │ "sweep.replications" = 3
        · ──────────┬─────────

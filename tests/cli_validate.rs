@@ -346,7 +346,7 @@ fn names_that_are_not_there_are_found_through_a_whole_scenario() {
         ╰────
       help: did you mean `policy`?
 
-      × path "metascheduler.grids.placement" matches nothing in the scenario
+      × path "metascheduler.grids.placement" matches no key of the scenario
         ╭─[names.toml:50:8]
      50 │ path = "metascheduler.grids.placement"
         ·        ───────────────┬───────────────
@@ -699,7 +699,7 @@ fn all_mistakes_are_reported_together() {
         ╰────
       help: swap `from` and `until`
 
-      × path "provider.east.policy" matches nothing in the scenario
+      × path "provider.east.policy" matches no key of the scenario
         ╭─[wrong.toml:96:8]
      96 │ path = "provider.east.policy"
         ·        ───────────┬──────────

@@ -315,7 +315,7 @@ fn common_mistakes_are_called_by_their_name() {
     let user = with("submit = \"0s\"", "user = 4294967295, submit = \"0s\"");
     assert_eq!(user[0], "`user` is 4294967295, needs at most 2147483647");
     let set = problems(&format!("{VALID}\n[set]\n\"set.x\" = 1\n"));
-    assert_eq!(set[0], "path \"set.x\" matches nothing in the scenario");
+    assert_eq!(set[0], "path \"set.x\" matches no key of the scenario");
     let figure = "\n[[figure]]\nkind = \"gantt\"\n\
                   [[sweep.axis]]\npath = \"figure.1.kind\"\nvalues = [\"lines\"]\n";
     let varied = problems(&format!("{VALID}{figure}"));

@@ -239,7 +239,7 @@ fn what_is_no_workflow_is_refused_before_the_run() {
         ("count = 1\nfiles = []", 1, &["`files` has 0 elements"]),
         ("count = 1", 1, &["neither `width` nor `shape` nor `files`"]),
         ("count = 1\nwidth = 3\nshape = \"montage\"", 1, &["has both `width` and `shape`"]),
-        ("count = 1\nwidth = 3", 1, &["nothing says how long a task runs", "add `work = \"1h\"`"]),
+        ("count = 1\nwidth = 3", 1, &["the length of a task is missing", "add `work = \"1h\"`"]),
         ("count = 1\nshape = \"montage\"", 1, &["add `tasks = 50`"]),
         (
             "count = 1\nshape = \"montage\"\ntasks = 14",

@@ -103,8 +103,10 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
     if jobs > STARTS_MAX {
         return Err(Error::Unfit {
             message: format!("the run has {jobs} jobs, and --starts is for {STARTS_MAX} at most"),
-            hint: "name some of them, such as those that `haggle jobs DIR --where \"waiting_time > 3600\"` lists"
-                .to_owned(),
+            hint:
+                "name some jobs, such as the ones that `haggle jobs DIR --where \"waiting_time > \
+                   3600\"` lists"
+                    .to_owned(),
         });
     }
     let all = Chronicle::read(run)?;

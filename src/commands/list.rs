@@ -286,7 +286,7 @@ fn disclosures(words: &[Word]) -> String {
         let askers = if askers.is_empty() { "none".to_owned() } else { askers.join("; ") };
         rows.push(row([&level.word, &level.meaning, &askers]));
     }
-    format!("{}\nEach level includes those above it.\n", lines(&rows, &[0, 1, 2]))
+    format!("{}\nEach level includes the levels above it.\n", lines(&rows, &[0, 1, 2]))
 }
 
 /// What a word of scenarios stands for: itself, or the table that has this name and nothing else.

@@ -228,7 +228,12 @@ fn flows(f: &mut fmt::Formatter<'_>, it: &Workflows) -> fmt::Result {
         counted(it.tasks, "task"),
     )?;
     if it.tasks_barred > 0 {
-        write!(f, ", {} never submitted, for an earlier one came to nothing", it.tasks_barred)?;
+        write!(
+            f,
+            ", {} never submitted, because an earlier one was not \
+                   completed",
+            it.tasks_barred
+        )?;
     }
     writeln!(
         f,

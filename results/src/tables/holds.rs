@@ -12,7 +12,7 @@ table! {
     HoldRow, HoldCells;
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
-    actor: String = Actor, "actor", "", "the metascheduler whose transaction it is", Never;
+    actor: String = Actor, "actor", "", "the metascheduler of the transaction", Never;
     agreement: i64 = Integer, "agreement", "", "number of the agreement between it and the providers, as in `transactions`", Never;
     holder: String = Actor, "holder", "", "the provider of the part", Never;
     processors: i64 = Integer, "processors", "processors", "the part's processors", Never;

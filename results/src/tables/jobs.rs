@@ -29,7 +29,7 @@ table! {
     requested_time: f64 = Seconds, "requested_time", "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit");
     success: bool = Integer, "success", "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never;
     final_state: String = Word, "final_state", "", "Batsim's word for `outcome`: COMPLETED_SUCCESSFULLY (`completed`), COMPLETED_WALLTIME_REACHED (`walltime_reached`), COMPLETED_KILLED (`cancelled`), COMPLETED_FAILED (`failed`), REJECTED (`rejected`); RUNNING or SUBMITTED (waiting), both `unfinished`", Never;
-    start: Option<f64> = Seconds, "starting_time", "s", "start of its last attempt; attempts lost by failures are in `attempts`; of a job of a grid, beginning of computing of the first attempt whose work it was completed with", Empty("never started, or COMPLETED_FAILED");
+    start: Option<f64> = Seconds, "starting_time", "s", "start of its last attempt; attempts lost by failures are in `attempts`; of a job of a grid, first beginning of computing among the attempts that completed it", Empty("never started, or COMPLETED_FAILED");
     execution_time: Option<f64> = Seconds, "execution_time", "s", "finish_time - starting_time; of a job that continued from checkpoints, plus the saved_time of its earlier attempts", NOT_ENDED;
     finish: Option<f64> = Seconds, "finish_time", "s", "end; of a cancelled job, its withdrawal", Empty("REJECTED, or unfinished");
     waiting_time: Option<f64> = Seconds, "waiting_time", "s", "starting_time - submission_time, less the saved_time of earlier attempts", NOT_STARTED;

@@ -204,7 +204,7 @@ impl<'a> Check<'a> {
                         match reserves {
                             true => format!(
                                 "leave \"{name}\" out of `providers`, or set `policy = \"edf\"` or \
-                                 `policy = \"bags\"` for it and reserve nothing there"
+                                 `policy = \"bags\"` for it and reserve no jobs there"
                             ),
                             false => format!(
                                 "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{name}\", \

@@ -115,7 +115,7 @@ impl Check<'_> {
                     &at.key("progress").key("a-priori"),
                     "static schedules are made from task lengths that users state in advance"
                         .to_owned(),
-                    "nothing is said",
+                    "no lengths are stated",
                     "remove it, or choose a policy that decides in rounds, such as \"workflow\""
                         .to_owned(),
                 );

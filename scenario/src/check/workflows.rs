@@ -161,7 +161,7 @@ impl Check<'_> {
         let (no_work, no_tasks) =
             (missing(it.work.is_some(), "work"), missing(it.tasks.is_some(), "tasks"));
         if way == "width" && no_work {
-            self.lacks(at, "work", "how long a task runs", "work = \"1h\"");
+            self.lacks(at, "work", "the length of a task", "work = \"1h\"");
         }
         if it.work == Some(TimeSpan::ZERO) {
             self.report(
@@ -182,7 +182,7 @@ impl Check<'_> {
             );
         }
         if way == "shape" && no_tasks {
-            self.lacks(at, "tasks", "how many tasks a workflow has", "tasks = 50");
+            self.lacks(at, "tasks", "the number of tasks of a workflow", "tasks = 50");
         }
         if let (Some(shape), Some(tasks)) = (it.shape, it.tasks)
             && (tasks as usize) < shape.tasks_min()
@@ -240,7 +240,7 @@ impl Check<'_> {
     fn lacks(&mut self, at: &Path, key: &str, what: &str, example: &str) {
         self.report(
             &at.key(key),
-            format!("nothing says {what}"),
+            format!("{what} is missing"),
             &format!("`{key}` is missing here"),
             format!("add `{example}`"),
         );

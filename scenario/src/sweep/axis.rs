@@ -243,7 +243,7 @@ fn find(
         return Some(search.paths);
     }
     findings.problems.push(Problem {
-        message: format!("path \"{path}\" matches nothing in the scenario"),
+        message: format!("path \"{path}\" matches no key of the scenario"),
         span: span.clone(),
         label: "leads nowhere".into(),
         help: Some(search.dead_end.filter(|_| !too_late).unwrap_or_else(|| {

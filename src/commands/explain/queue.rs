@@ -58,7 +58,8 @@ fn waited(story: &Story, wait: &Wait) -> String {
                 ),
                 (true, Some(Held::ByOthers(held))) => because(held),
                 (true, None) => {
-                    "the order of the queue, its own reservation or those for others held it back. The tables\n  \
+                    "the order of the queue, its own reservation or those of other jobs held it \
+                     back. The tables\n  \
                      do not record which".to_owned()
                 }
                 // Whose scheduler was down, or whom maintenance was too near, is said above.

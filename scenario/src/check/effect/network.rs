@@ -48,8 +48,8 @@ impl Check<'_> {
             let at = network.key("stores").index(index);
             let is_used = ways.kept.contains_key(store.as_str());
             let why = format!("no provider keeps checkpoints in \"{store}\"");
-            let remedy = "remove it, or name it as `store` of the `checkpoints` of a provider whose jobs \
-                          go on from them";
+            let remedy = "remove it, or name it as `store` of the `checkpoints` of a provider \
+                          whose jobs continue from them";
             self.has_effect(&at, is_used, "`stores` of the network", &why, remedy);
         }
         let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
