@@ -59,7 +59,7 @@ fn a_move_that_costs_something_is_told() {
     let shown = folder.haggle(&["show", "out"]);
     assert!(shown.contains("2 moves of waiting jobs to other providers"), "{shown}");
     let costs =
-        "their data were on their way for 0.1 h in all, and start-ups took 0.2 processor-hours";
+        "their data were in transit for 0.1 h in all, and start-ups took 0.2 processor-hours";
     assert!(shown.contains(costs), "{shown}");
     let moves = fs::read_to_string(folder.path().join("out/moves.csv")).expect("a table");
     insta::assert_snapshot!(moves, @r"

@@ -7,7 +7,7 @@ use super::{Integer, Provider, Real, Seconds, Text, Word, Workload, part, table}
 use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never};
 
-/// What only attempts on resources of a grid have.
+/// Missing except for attempts on resources of a grid.
 const NO_GRID: Missing = Empty("not on a grid");
 
 table! {
@@ -83,12 +83,12 @@ impl AttemptCells<'_> {
 }
 
 impl AttemptRow {
-    /// From when to when it held a slot of a resource of a grid; `None` = it was at a provider.
+    /// Beginning and end of its slot on a resource of a grid; `None` for an attempt at a provider.
     pub fn slot(&self) -> Option<(f64, f64)> {
         self.queued.zip(self.left)
     }
 
-    /// Whether its processors or its resource failed.
+    /// Returns whether its processors or its resource failed.
     pub fn has_failed(&self) -> bool {
         self.outcome == AttemptOutcome::Failed
     }
@@ -97,7 +97,7 @@ impl AttemptRow {
 part! {
     Attempts, attempts;
 
-    /// When an attempt waited, ran and ended. Times in seconds since the start of the run.
+    /// Waiting, running and ending of an attempt. Times in seconds since the start of the run.
     AttemptTimes;
 
     job: i64 = Integer, "job";
@@ -110,12 +110,12 @@ part! {
 }
 
 impl AttemptTimes {
-    /// When it had a slot of a resource of a grid.
+    /// Beginning and end of its slot on a resource of a grid.
     pub fn slot(&self) -> Option<(f64, f64)> {
         self.queued.zip(self.left)
     }
 
-    /// Whether its processors or its resource failed.
+    /// Returns whether its processors or its resource failed.
     pub fn has_failed(&self) -> bool {
         self.outcome == AttemptOutcome::Failed
     }

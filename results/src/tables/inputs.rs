@@ -26,7 +26,7 @@ table! {
 }
 
 impl InputRow {
-    /// When its transfer began and when it arrived; `None` = nothing had to be transferred, or it was cut off.
+    /// Beginning and end of its transfer; `None` if there was no data to transfer, or the transfer was cut off.
     pub fn moved(&self) -> Option<(f64, f64)> {
         self.sent.zip(self.arrived)
     }

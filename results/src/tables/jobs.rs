@@ -68,7 +68,7 @@ table! {
 }
 
 impl JobRow {
-    /// Whether it is a bag of tasks.
+    /// Returns whether it is a bag of tasks.
     pub fn is_bag(&self) -> bool {
         self.shape == "bag"
     }
@@ -87,7 +87,7 @@ impl JobRow {
 part! {
     Jobs, jobs;
 
-    /// When a job came, waited, ran and left, and whose it was. Times in seconds since the start of the run.
+    /// Arrival, waiting, running and end of a job, and its owner. Times in seconds since the start of the run.
     JobTimes;
 
     job: i64 = Integer, "job";
@@ -108,7 +108,7 @@ part! {
 part! {
     Jobs, jobs;
 
-    /// How long a job was there. Times in seconds since the start of the run.
+    /// Time of a job in the system. Times in seconds since the start of the run.
     JobStay;
 
     job: i64 = Integer, "job";

@@ -26,12 +26,12 @@ table! {
 }
 
 impl MaintenanceRow {
-    /// How many processors schedulers kept free for it: of one that has not begun, those that were to be closed.
+    /// Processors that schedulers kept free for it; for a window that has not begun, the planned number.
     pub fn kept(&self) -> i64 {
         if self.is_ahead() { self.processors } else { self.closed }
     }
 
-    /// Whether the run was over before it began.
+    /// Returns whether the run ended before it began.
     pub fn is_ahead(&self) -> bool {
         self.outcome == "announced"
     }

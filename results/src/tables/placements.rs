@@ -24,7 +24,7 @@ table! {
 part! {
     Placements, placements;
 
-    /// From when until when processors were held. Times in seconds since the start of the run.
+    /// Time for which processors were held. Times in seconds since the start of the run.
     PlacementTimes;
 
     provider: String = Provider, "provider";

@@ -24,7 +24,7 @@ table! {
 }
 
 impl ResourceRow {
-    /// Whether it is a resource of a grid, which jobs share; elsewhere they hold whole processors.
+    /// Returns whether it is a resource of a grid, which jobs share; elsewhere jobs hold whole processors.
     pub fn is_shared(&self) -> bool {
         self.site.is_some()
     }
