@@ -657,7 +657,7 @@ fn all_mistakes_are_reported_together() {
         ·           ─────┬─────
         ·                ╰── cannot be read
         ╰────
-      help: write time with a unit, such as "2d", or percent of the run, such as "5%"
+      help: write time with a unit, such as "2d", or a share in percent, such as "5%"
 
       × `format` must be a word, not an array
         ╭─[wrong.toml:80:10]

@@ -74,7 +74,7 @@ macro_rules! written_as_string {
     };
 }
 
-/// What an actor, a workload or a figure is called: letters, digits, `-` and `_`,
+/// Name of an actor, a workload or a figure: letters, digits, `-` and `_`,
 /// so that it can be part of a path into the scenario and of a file's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -123,7 +123,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What people call something in figures and tables, such as a variant: one line of text.
+/// Label in figures and tables, such as that of a variant: one line of text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Title(String);
@@ -151,7 +151,7 @@ impl fmt::Display for Title {
     }
 }
 
-/// What is measured of a run: the name of a metric in its one spelling.
+/// Name of a metric of a run, in its only spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Metric(String);
@@ -421,7 +421,7 @@ impl fmt::Display for JobRef {
     }
 }
 
-/// From where to where an axis goes: `"88%..100%"`, `"1min..1d"`, `"0..5"`; an end that is left out
+/// Range of an axis: `"88%..100%"`, `"1min..1d"`, `"0..5"`; an end that is left out
 /// follows from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -539,17 +539,17 @@ fn number(text: &str) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-/// A length of time or a share of the whole run: `"2d"` or `"5%"`.
+/// A length of time or a share: `"2d"` or `"5%"`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TimeOrShare {
-    /// That much time.
+    /// A length of time.
     Time(TimeSpan),
-    /// That share of the time between the first and the last submission.
+    /// A share, of jobs or of a time; the key defines the whole.
     Share(Share),
 }
 
-written_as_string!(TimeOrShare, "time-or-share", "5%", "a length of time or a share of the run");
+written_as_string!(TimeOrShare, "time-or-share", "5%", "a length of time or a share in percent");
 
 impl TimeOrShare {
     /// Nothing.
@@ -566,7 +566,7 @@ impl FromStr for TimeOrShare {
         text.parse().map(TimeOrShare::Share).map_err(|_: FormatError| {
             FormatError::new(
                 format!("`{text}` is neither a length of time nor a share"),
-                "write time with a unit, such as \"2d\", or percent of the run, such as \"5%\"",
+                "write time with a unit, such as \"2d\", or a share in percent, such as \"5%\"",
             )
         })
     }
@@ -660,7 +660,7 @@ fn print_with_unit(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]
     write!(f, "{} {unit}", value / size)
 }
 
-/// How users estimate the run time of their jobs.
+/// Rule by which users estimate the run time of their jobs.
 ///
 /// One notation serves the scenario and `haggle replay --estimates`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -670,7 +670,7 @@ pub enum EstimateRule {
     Trace,
     /// `exact`: the run time itself.
     Exact,
-    /// `no-limit`: nobody asks for a time.
+    /// `no-limit`: jobs have no requested time.
     NoLimit,
     /// `factor:F`: F times the run time, F ≥ 1.
     Factor(f64),

@@ -67,15 +67,15 @@ haggle_model::words! {
 }
 
 words_or_own! {
-    /// How the length of a task that runs is predicted.
+    /// Prediction of the length of a running task.
     #[derive(Default)]
     pub enum Prediction of PredictionRule in predictions as "Prediction" {
-        /// What it has done, by the part of the whole that this was in its last report.
+        /// The work done, divided by the completed part in the last report.
         #[default]
         Extrapolation = "extrapolation",
-        /// The mean of that over all its reports.
+        /// The mean of that quotient over all reports.
         Average = "average",
-        /// The limit of the exponential curve that fits its reports best.
+        /// The limit of the exponential curve that fits the reports best.
         CurveFit = "curve-fit",
     }
 }
