@@ -32,8 +32,8 @@ const SHOWN: [&str; 9] = [
 
 /// List jobs of a run that meet a condition, in any order
 ///
-/// A condition is an expression over the columns of the table `jobs` (docs/results.md), in the language of claims: `==
-/// != < <= > >= && || !`, `+ - * /`, and `in` with a list. A column without a value is `()`.
+/// A condition is an expression over the columns of the table `jobs` (docs/results.md), in the language of claims. It
+/// may use `== != < <= > >= && || !`, `+ - * /`, and `in` with a list. A column without a value is `()`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle jobs runs/quickstart --where 'waiting_time > 3600' --sort=-waiting_time

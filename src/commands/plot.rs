@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(short, long = "provider", value_name = "NAME")]
     providers: Vec<Name>,
     /// Job drawn by job-timeline and sequence, or any task of the workflow drawn by workflow-timeline; in a gantt, a
-    /// marked job, which can be given several times: its number in the run, or WORKLOAD!NUMBER
+    /// marked job, may be given several times. A number in the run, or WORKLOAD!NUMBER
     #[arg(long = "job", value_name = "JOB")]
     jobs: Vec<JobRef>,
     /// Text on the bars of a gantt

@@ -31,7 +31,7 @@ use text::{as_text, side_by_side};
 
 /// Replay a log on one machine, under one policy or several
 ///
-/// Reads the log as scenarios do, by the rules "careful" unless --rules is given: jobs that never ran are left out, a
+/// Reads the log as scenarios do, by the rules "careful" unless --rules is given. Jobs that never ran are left out, a
 /// missing request is the run time, and a run longer than its request is cut to it. Published comparisons use `--rules
 /// canonical`: processors are those allocated, and jobs without a run time or a request are left out.
 ///

@@ -5,10 +5,9 @@ use crate::columns::Missing::{Empty, Never};
 
 table! {
     Displacements, displacements, optional: "One row a time that a reservation lost its place, or its processors while \
-     it ran, in the order of `jobs` and of time. Only there if a reservation did. If the row of a reservation in \
-     `reservations` does not say `broken`, it has run in the granted window (or longer than requested, with `overrun = \
-     \"extend\"`), or had the window until its user withdrew it or the run stopped. Every other reservation has a row \
-     here.";
+     it ran, in the order of `jobs` and of time. Only there if a reservation did. A reservation that is not `broken` \
+     in `reservations` has run in the granted window, or longer than requested with `overrun = \"extend\"`. Otherwise \
+     it had the window until its user withdrew it or the run stopped. Every other reservation has a row here.";
 
     /// A row of `displacements`. Times in seconds since the start of the run.
     DisplacementRow, DisplacementCells;

@@ -5,8 +5,8 @@ use crate::columns::Missing::{Empty, Never};
 
 table! {
     Holds, holds, optional: "One row a part that a provider held for a transaction, in the order in which parts ended \
-     or were given up, then those that were still held when the run stopped. Refused requests have no row. Only there \
-     if a part was held.";
+     or were given up. Parts that were still held when the run stopped come last. Refused requests have no row. Only \
+     there if a part was held.";
 
     /// A row of `holds`. Times in seconds since the start of the run.
     HoldRow, HoldCells;

@@ -38,7 +38,7 @@ pub struct Figure {
     #[serde(default)]
     pub providers: Vec<Name>,
     /// Number in the run of the job drawn by "job-timeline" and "sequence", or of any task of the workflow drawn by
-    /// "workflow-timeline"; without it, the one with the most attempts, or messages.
+    /// "workflow-timeline". Without it, the job with the most attempts, or messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
     /// Jobs marked in a "gantt", such as `["north-jobs!5"]`: they have a thick edge and the others are pale.

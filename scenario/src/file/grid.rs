@@ -20,7 +20,7 @@ pub struct Grid {
     /// Rule by which the scheduler sends jobs to resources: a word, or a table with the keys of this policy.
     pub policy: GridPolicy,
     /// Facts that the scheduler discloses to metaschedulers that may use the grid, "offers" if not given: the start and
-    /// the end of a job; with "load" or more, also the time that all resources would need for all its jobs. Read where
+    /// the end of a job. With "load" or more, also the time that all resources would need for all its jobs. Read where
     /// `providers` of a metascheduler names the grid only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disclosure: Option<Disclosure>,

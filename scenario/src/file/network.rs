@@ -18,9 +18,9 @@ pub struct Network {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "1 Gbit/s"))]
     pub bandwidth: Option<Bandwidth>,
-    /// Sharing of links by data. All data that a provider, a metascheduler or a storage sends or receives use its
-    /// access link of this `bandwidth`; two sites with a link of their own use that one. Without it, transfers do not
-    /// slow each other.
+    /// Sharing of links by data. A provider, a metascheduler or a storage sends and receives all data over its access
+    /// link of this `bandwidth`. Two sites with a link of their own use that one. Without it, transfers do not slow
+    /// each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<LinkSharing>,
     /// Names of storages beside the actors, each a site of its own: `store` of `checkpoints` of a provider may name one.

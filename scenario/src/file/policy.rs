@@ -236,7 +236,7 @@ impl Default for EdfPolicy {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BagsPolicy {
     /// Whether all tasks of a bag at this provider start together, as a rigid job does; otherwise each starts where it
-    /// fits. Tasks placed in free time slots start together with the tasks of the same start; if there are more tasks
+    /// fits. Tasks placed in free time slots start together with the tasks of the same start. If there are more tasks
     /// than processors, they fill the machine one group after the other.
     pub blocks: bool,
     /// Order in which waiting tasks move to earlier starts when a job or task ends early.

@@ -7,7 +7,7 @@ use super::{NegativeValues, WorkflowShape};
 use crate::quantity::{Share, TimeSpan};
 
 /// Workflows for a grid or for providers. Each has a root, parallel tasks that need it, and a final task that needs
-/// them all (`width`, `work`); or it has the `shape` of an application; or it is read from one of `files`.
+/// them all (`width`, `work`). Otherwise it has the `shape` of an application, or is read from one of `files`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Workflows {
