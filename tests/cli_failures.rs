@@ -696,7 +696,7 @@ fn a_job_that_can_never_start_ends_the_run() {
     let shown = folder.haggle(&["run", "it.toml", "-o", "out"]);
     assert!(shown.starts_with("exit code: 3\n"), "{shown}");
     assert!(shown.contains("\nerror: stuck at "), "{shown}");
-    assert!(shown.contains("`horizon` says when to stop all the same"), "{shown}");
+    assert!(shown.contains("`horizon` ends such a run"), "{shown}");
     assert_eq!(folder.names(), ["it.toml"]);
 }
 

@@ -181,9 +181,9 @@ fn what_came_of_claims_becomes_a_page() {
     insta::assert_snapshot!(shown, @r#"
     exit code: 0
     ----- stdout -----
-    # Claims and what came out
+    # Claims and results
 
-    What publications say of their figures, and what haggle's own studies expect, tested in full. A claim that is missed is a result: what came out here differs from what was published. Claims, expressions and reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats any of them with all numbers.
+    Claims of publications about their figures, and expectations of haggle's own studies, tested in full. A missed claim is a result: the result here differs from the published one. Claims, expressions and reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats any of them with all numbers.
 
     <!-- Made by: haggle reproduce STUDY --json > STUDY.json for each study; haggle reproduce --page *.json -->
 
@@ -192,7 +192,7 @@ fn what_came_of_claims_becomes_a_page() {
     | **all** | 4 | 1 | 1 | 1 | 1 |  |
     | [made-up](#made-up) | 4 | 1 | 1 | 1 | 1 | VERSION, DATE |
 
-    *held*: it came out as claimed; *missed*: it did not; *undecided*: it lies within the noise of the replications, or fewer were made than the study asks for; *reported*: other data stand for those that it is about; *untestable*: nothing that is known can decide it.
+    *held*: the result agrees with the claim; *missed*: it does not; *undecided*: the difference is within the noise of the replications, or fewer were made than the study requires; *reported*: other data are used in place of the original ones; *untestable*: the known facts cannot decide it.
 
     ## made-up
 
