@@ -498,7 +498,7 @@ fn a_rule_that_computes_the_interval_needs_what_it_computes_it_from() {
         ("rule = \"last-failure\"", "checkpoints have no `interval`"),
         (
             "rule = \"mean-failure\", interval = \"1h\", interval-min = \"0s\"",
-            "the interval may shrink to none",
+            "the interval may shrink to zero",
         ),
     ] {
         let resume =

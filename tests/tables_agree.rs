@@ -354,7 +354,7 @@ fn what_is_wrong_with_parts_that_were_agreed_on_is_found() {
         let elsewhere = changed("attempts.csv", "provider", "", "site-1");
         assert!(elsewhere.contains("each part has a provider"), "{protocol}: {elsewhere}");
         let missing = found_after(&out, "attempts.csv", without_last_line);
-        assert!(missing.contains("add up to what the job asks for"), "{protocol}: {missing}");
+        assert!(missing.contains("add up to the requested processors"), "{protocol}: {missing}");
         let early = changed("transactions.csv", "opening_time", "", "9e9");
         assert!(early.contains("no part starts before its try"), "{protocol}: {early}");
     }
