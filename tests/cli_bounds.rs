@@ -118,10 +118,10 @@ fn plans_that_take_long_are_counted() {
         ))
     };
     let scan = plans("method = \"incremental\"\nsearch = \"scan\"", 10_000, 1_000);
-    assert!(scan.contains("looks at about 200,000,000,000 sets"), "{scan}");
+    assert!(scan.contains("examines about 200,000,000,000 sets"), "{scan}");
     let genetic = "method = \"genetic\"\ngenetic = { generations = 10000, population = 10000 }";
     let genetic = plans(genetic, 16, 100);
-    assert!(genetic.contains("looks at about 10,000,000,000 sets"), "{genetic}");
+    assert!(genetic.contains("examines about 10,000,000,000 sets"), "{genetic}");
     let plain = plans("method = \"division\"", 64, 50);
     assert!(!plain.contains("looks at"), "{plain}");
 }

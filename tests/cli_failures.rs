@@ -597,7 +597,7 @@ fn the_words_are_listed() {
     restart  It starts again from the beginning, ahead of all waiting jobs
     requeue  It starts again from the beginning, behind all waiting jobs
     resume   It continues from its last checkpoint, ahead of all waiting jobs
-    fail     It is over: failed
+    fail     It ends as failed
     ----- stderr -----
     ");
 }

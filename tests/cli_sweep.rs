@@ -689,8 +689,7 @@ fn a_run_that_fails_keeps_no_other_from_its_end() {
     let shown = folder.haggle(&sweep);
     assert!(shown.starts_with("exit code: 3\n"), "{shown}");
     insta::assert_snapshot!(stderr_of(&shown), @r#"
-      ⚠ `replications` of the sweep has no effect: no value of this scenario is drawn, so all seeds
-      │ give the same run
+      ⚠ `replications` of the sweep has no effect: no value is drawn, so all seeds give the same run
         ╭─[sweep.toml:16:16]
      16 │ replications = 2
         ·                ┬

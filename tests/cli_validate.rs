@@ -730,7 +730,7 @@ fn all_mistakes_are_reported_together() {
          ·          ─┬
          ·           ╰── needs at least 1
          ╰────
-      help: `values`: The values it takes
+      help: `values`: Values of the axis
 
     error: wrong.toml has 45 problems
     "#);

@@ -133,7 +133,8 @@ fn disclosure_that_nobody_asks_for_is_warned_about() {
     let shown = folder.haggle(&["validate", "asked.toml"]);
     assert_eq!(stderr_of(&shown), "asked.toml: valid, 1 provider, 1 workload, 1 run\n");
     let shown = folder.haggle(&["validate", "unasked.toml"]);
-    let text = "`disclosure` of provider \"north\" has no effect: it may tell \"queue\", and its";
+    let text =
+        "`disclosure` of provider \"north\" has no effect: it may disclose \"queue\", and its";
     assert!(stderr_of(&shown).contains(text), "{shown}");
 }
 
