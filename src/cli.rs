@@ -14,8 +14,8 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("HAGGLE_COMMIT"));
 
 /// Simulates autonomous resource providers that bargain over work.
 ///
-/// A scenario, one TOML file, says who owns processors, who sends jobs and what
-/// is drawn. Start with `haggle run --example quickstart`, write your own with `haggle new`.
+/// A scenario, one TOML file, describes providers with their processors, users with their jobs, and figures. Start with
+/// `haggle run --example quickstart`; write your own with `haggle new`.
 #[derive(Debug, Parser)]
 #[command(name = "haggle", version = VERSION, after_help = exit::HELP, max_term_width = 100)]
 #[command(
@@ -28,7 +28,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The verbs. A new one is a file in `commands` and a line in each list here.
+/// The commands. A new one is a file in `commands` and a line in each list here.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Args),

@@ -62,7 +62,7 @@ fn work() -> ExitCode {
     match cli.command.run() {
         Ok(exit) => exit.into(),
         Err(_) if lines::gave_up() => {
-            report::say("interrupted: nothing was written\n");
+            report::say("interrupted: no results were written\n");
             interrupt::interrupted().into()
         }
         Err(error) => report::report(&error).into(),

@@ -79,13 +79,13 @@ pub(crate) enum Error {
     Catalogue { message: String, hint: String },
     #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
     NoResults(PathBuf),
-    #[error("{} does not say how many processors its machine has", named(log))]
+    #[error("{} does not contain the number of processors of its machine", named(log))]
     NoMachineSize { log: PathBuf },
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     #[error(transparent)]
     Record(#[from] TraceError),
-    #[error("nothing to write to `{}`: no job lies in the window", .0.display())]
+    #[error("no job to write to `{}`: the window is empty", .0.display())]
     NoJobLeft(PathBuf),
     #[error(transparent)]
     Workflow(#[from] FileError),
@@ -97,7 +97,7 @@ pub(crate) enum Error {
     Plot(#[from] PlotError),
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
-    #[error("`{}` is left as it is: `{file}` in it is of no run", folder.display())]
+    #[error("`{}` stays as it is: its file `{file}` does not belong to a run", folder.display())]
     Strange { folder: PathBuf, file: String },
     #[error("cannot write `{}`: {error}", path.display())]
     Write {
@@ -139,7 +139,7 @@ pub(crate) fn is_pipe(log: &Path) -> bool {
 /// Notes that the command waits, if a log is a pipe without a writer.
 pub(crate) fn say_waiting(log: &Path) {
     if is_pipe(log) {
-        say(&format!("waiting for somebody to write into the pipe `{}`\n", log.display()));
+        say(&format!("waiting for a writer of the pipe `{}`\n", log.display()));
     }
 }
 

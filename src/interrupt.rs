@@ -76,8 +76,8 @@ fn wait(signals: &SigSet) {
         }
         drop(at_once);
         say(match signal {
-            Signal::SIGTERM => "stopping, as told by SIGTERM\n",
-            Signal::SIGHUP => "stopping, for the terminal is gone (SIGHUP)\n",
+            Signal::SIGTERM => "stopping because of SIGTERM\n",
+            Signal::SIGHUP => "stopping because the terminal is closed (SIGHUP)\n",
             _ => "\nstopping; press Ctrl-C again to stop at once\n",
         });
     }
@@ -102,7 +102,7 @@ pub(crate) fn end_at_once(at_once: bool) {
 /// Ends the process; `again` if a message about the stop was printed before.
 fn end_now(again: bool) -> ! {
     if !again {
-        say("interrupted: nothing was written\n");
+        say("interrupted: no results were written\n");
     }
     remove_hidden();
     std::process::exit(interrupted() as i32)

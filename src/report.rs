@@ -66,7 +66,8 @@ pub(crate) fn report(error: &Error) -> Exit {
         }
         Error::Sweep(SweepError::Interrupted) => {
             say(
-                "interrupted: the runs that are done are kept\n\nhint: the same command goes on with the others\n",
+                "interrupted: finished runs are kept\n\nhint: the same command continues with the \
+                 others\n",
             );
             interrupted()
         }
@@ -108,8 +109,8 @@ pub(crate) fn report(error: &Error) -> Exit {
         }
         Error::Sweep(SweepError::Missing { .. }) => {
             say(&format!(
-                "error: {error}: nothing is summed up\n\nhint: `haggle sweep SCENARIO -o DIR` carries \
-                 them out and sums up; what another command is carrying out it leaves alone\n"
+                "error: {error}: the sweep is not summed up\n\nhint: `haggle sweep SCENARIO -o \
+                 DIR` carries them out and sums up, without the runs of other commands\n"
             ));
             Exit::InvalidInput
         }
@@ -157,8 +158,8 @@ pub(crate) fn report(error: &Error) -> Exit {
         }
         Error::Strange { .. } => {
             say(&format!(
-                "error: {error}\n\nhint: move it elsewhere, name another folder with -o, or add --force to \
-                 lose it\n"
+                "error: {error}\n\nhint: move it elsewhere, name another folder with -o, or add \
+                 --force to delete it\n"
             ));
             Exit::CannotWrite
         }
@@ -198,7 +199,7 @@ fn experiment(error: &ExperimentError) -> Exit {
     match error {
         ExperimentError::Results(inner) => results(inner),
         ExperimentError::Run(RunError::Interrupted) => {
-            say("interrupted: nothing was written\n");
+            say("interrupted: no results were written\n");
             interrupted()
         }
         ExperimentError::Stage(StageError::Workload(OpenError::Open { error: inner, .. }))

@@ -46,8 +46,8 @@ pub(crate) enum SlurmError {
         /// Its error output.
         said: String,
     },
-    /// The output of a command is not understood.
-    #[error("`{command}` said what is not understood: {said}")]
+    /// A command said something that is not understood.
+    #[error("`{command}` gave an unknown answer: {said}")]
     NotUnderstood {
         /// The command with its arguments.
         command: String,
@@ -55,7 +55,7 @@ pub(crate) enum SlurmError {
         said: String,
     },
     /// Other nodes do not see the folder of the sweep.
-    #[error("`{}` is on `{mount}` ({kind}), which other nodes do not see", folder.display())]
+    #[error("`{}` is on `{mount}` ({kind}), which other nodes cannot access", folder.display())]
     NotShared {
         /// The folder.
         folder: PathBuf,
@@ -80,8 +80,9 @@ pub(crate) enum SlurmError {
         /// Number accepted.
         most: usize,
     },
-    /// sbatch would change the names of logs.
-    #[error("the name of `{}` has a backslash, and sbatch would take none of its logs for one of a task", .0.display())]
+    /// sbatch reads names of logs otherwise than they are.
+    #[error("the name of `{}` has a backslash, with which sbatch cannot name the logs of \
+             tasks", .0.display())]
     Backslash(PathBuf),
     /// Another command is submitting the same sweep.
     #[error("`{}` is being submitted by another command", .0.display())]
@@ -96,19 +97,20 @@ impl SlurmError {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             SlurmError::NoCommand { .. } => {
-                "type this where you submit jobs, such as the login node of the cluster; `haggle sweep \
+                "run this on a node that submits jobs, such as the login node of the cluster; \
+                 `haggle sweep \
                  --part K/N` needs no Slurm"
             }
             SlurmError::Command { .. } => {
-                "what Slurm says is above; --partition, --account, --time and whatever follows `--` go to \
-                 sbatch as they are"
+                "the message of Slurm is above; --partition, --account, --time and all options \
+                 behind `--` go to sbatch unchanged"
             }
             SlurmError::NotUnderstood { .. } => {
                 "please report it with the output of `scontrol --version`"
             }
             SlurmError::NotShared { .. } => {
-                "name a folder that all nodes see with -o, such as one below your home; where this one is \
-                 shared all the same, add --shared"
+                "name a folder that all nodes can access with -o, such as one below your home; if \
+                 this one is shared, add --shared"
             }
             SlurmError::TooLong { .. } => "give tasks more time, such as --time 4h",
             SlurmError::TooMany { .. } => {
@@ -117,7 +119,7 @@ impl SlurmError {
             SlurmError::Backslash(_) => "name another folder with -o",
             SlurmError::Busy(_) => "wait until it is done",
             SlurmError::Results(_) => {
-                "the folder of the sweep has what is known of its jobs in .sweep/slurm"
+                "the folder of the sweep has the data of its jobs in .sweep/slurm"
             }
         }
     }

@@ -29,7 +29,7 @@ fn messages_that_only_one_run_kept_are_no_difference() {
     A  easy
     B  silent
 
-    identical: the tables that both have and the summary are the same
+    identical: the common tables and the summary are the same
     only one has messages
 
       scenario          A       B
@@ -145,7 +145,7 @@ submits-to = "north"
     insta::assert_snapshot!(&said[from..], @r#"
     20 jobs with the same number in both, but another submission, width, request or run time
       jobs: 0 of 20 are the same
-      the seeds are 1 and 7, so what is drawn of a workload differs: only the metrics above
+      the seeds are 1 and 7, so the draws of workloads differ: only the metrics above
       compare the runs as a whole
     1 job in both: 0 started earlier in B, 0 later, 1 at the same time
     ----- stderr -----
@@ -181,7 +181,7 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
     insta::assert_snapshot!(folder.haggle(&["verify", "easy"]), @r#"
     exit code: 0
     ----- stdout -----
-    easy: all tables are as they were written
+    easy: all tables are unchanged
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["verify", "cut"]), @r#"
@@ -361,7 +361,7 @@ fn sweeps_are_paired_by_variant_and_seed() {
     ----- stderr -----
     error: no metric "span" in these runs
 
-    hint: metrics are the columns of runs.csv behind the axes, and those of groups in aggregate.csv
+    hint: metrics are the columns of runs.csv behind the axes, and the metrics of groups in aggregate.csv
     "#);
     // Names in figures and aggregate.csv are accepted here too, in any spelling.
     let group = "class.external.mean-turnaround-time";
@@ -428,7 +428,7 @@ fn a_run_of_centuries_is_as_it_was_written() {
             assert!(shown.starts_with("exit code: 0"), "{shown}");
         }
         let shown = folder.haggle(&["verify", "a"]);
-        assert!(shown.contains("all tables are as they were written"), "{shown}");
+        assert!(shown.contains("all tables are unchanged"), "{shown}");
         let shown = folder.haggle(&["compare", "a", "b"]);
         assert!(shown.contains("identical"), "{shown}");
     }
@@ -444,7 +444,7 @@ fn tables_of_both_formats_are_verified() {
     let run = ["run", "it.toml", "--format", "both", "--quiet", "-o", "out"];
     assert!(folder.haggle(&run).starts_with("exit code: 0"));
     let verified = || folder.haggle(&["verify", "out"]);
-    assert!(verified().contains("out: all tables are as they were written"), "{}", verified());
+    assert!(verified().contains("out: all tables are unchanged"), "{}", verified());
     let file = |name: &str| folder.path().join("out").join(name);
     let attempts = folder.read("out/attempts.csv");
     // The size stays equal, so that only the values differ.

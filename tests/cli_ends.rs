@@ -46,7 +46,7 @@ fn two_runs_do_not_write_into_one_folder() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: another run is writing `out` right now: wait until it is over, or name another folder
+    error: another run is writing `out` now: wait until it has ended, or name another folder
     ");
     assert!(lock.exists(), "the first one goes on");
     first.kill().expect("it runs");
@@ -162,8 +162,8 @@ fn the_end_of_a_batch_job_is_a_clean_one() {
     exit code: 143
     ----- stdout -----
     ----- stderr -----
-    stopping, as told by SIGTERM
-    interrupted: nothing was written
+    stopping because of SIGTERM
+    interrupted: no results were written
     ");
     assert_eq!(folder.names(), ["long.toml"]);
 }
@@ -180,7 +180,7 @@ fn writing_a_log_can_be_interrupted() {
     exit code: 130
     ----- stdout -----
     ----- stderr -----
-    interrupted: nothing was written
+    interrupted: no results were written
     ");
     assert_eq!(folder.names(), [""; 0]);
 }
@@ -219,7 +219,7 @@ fn what_would_recur_all_the_time_is_refused() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × 1us is too short for what goes on during the whole run
+      × 1us is too short for an event that recurs during the whole run
         ╭─[period.toml:16:10]
      16 │ period = "1us"
         ·          ──┬──
@@ -234,13 +234,13 @@ fn what_would_recur_all_the_time_is_refused() {
         "processors = 8\non-failure = \"resume\"\ncheckpoints = { interval = \"1us\", cost = \"1s\" }",
     );
     let checkpoints = |of: &str| grid(&format!("checkpoints = {{ {of} }}"), "resources = 1");
-    let too_short = "is too short for what goes on during the whole run";
+    let too_short = "is too short for an event that recurs during the whole run";
     for (scenario, problem) in [
         (provider, too_short),
         (checkpoints("rule = \"periodic\", interval = \"1us\""), too_short),
         (checkpoints("rule = \"last-failure\", interval = \"999us\""), too_short),
-        (checkpoints("rule = \"young\", mtbf = \"0s\""), "fail all the time no job gets on"),
-        (checkpoints("rule = \"daly\", mtbf = \"0s\""), "fail all the time no job gets on"),
+        (checkpoints("rule = \"young\", mtbf = \"0s\""), "fail all the time complete no job"),
+        (checkpoints("rule = \"daly\", mtbf = \"0s\""), "fail all the time complete no job"),
         (grid("", "resources = 1\nload = { initial-max = \"50%\", period = \"1us\" }"), too_short),
     ] {
         fs::write(folder.path().join("it.toml"), &scenario).expect("it can be written");
@@ -352,13 +352,13 @@ fn memory_that_is_not_there_is_named() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: 1000000 nodes that fail take about 1100 MB of memory, and so much cannot be had: take fewer, or raise the limit (`ulimit -v`)
+    error: 1000000 nodes that fail take about 1100 MB of memory, which are not available: take fewer, or raise the limit (`ulimit -v`)
     ");
     insta::assert_snapshot!(run("large.toml"), @"
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: 1000000 resources take about 2500 MB of memory, and so much cannot be had: take fewer, or raise the limit (`ulimit -v`)
+    error: 1000000 resources take about 2500 MB of memory, which are not available: take fewer, or raise the limit (`ulimit -v`)
     ");
 }
 
@@ -396,7 +396,7 @@ fn a_pipe_without_a_writer_is_waited_for() {
     let shown = ended(child);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
     let said = stderr_of(&shown);
-    assert!(said.contains("waiting for somebody to write into the pipe `pipe`\n"), "{said}");
+    assert!(said.contains("waiting for a writer of the pipe `pipe`\n"), "{said}");
 }
 
 #[test]
@@ -440,7 +440,7 @@ fn who_waits_for_a_pipe_ends_at_the_first_signal() {
         let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut line = String::new();
         said.read_line(&mut line).expect("it can be read");
-        assert!(line.starts_with("waiting for somebody"), "{line}");
+        assert!(line.starts_with("waiting for a writer"), "{line}");
         crate::command::signal(&child, name);
         assert_eq!(child.wait().expect("it ends").code(), Some(code));
         assert_eq!(folder.names(), ["pipe"]);
@@ -473,7 +473,7 @@ fn who_reads_a_quiet_pipe_ends_at_the_first_signal() {
         crate::command::signal(&child, name);
         let shown = ended(child);
         assert!(shown.starts_with(&format!("exit code: {code}\n")), "{arguments:?}: {shown}");
-        assert!(shown.ends_with("interrupted: nothing was written\n"), "{shown}");
+        assert!(shown.ends_with("interrupted: no results were written\n"), "{shown}");
         assert_eq!(folder.names(), ["pipe"]);
         drop(input);
     }
@@ -558,7 +558,7 @@ fn an_interval_that_may_shrink_to_none_is_refused() {
         let folder = Folder::with(&[("grid.toml", &rule(least))]);
         let shown = folder.haggle(&["validate", "grid.toml"]);
         assert_eq!(shown.starts_with("exit code: 0\n"), is_valid, "{shown}");
-        assert_eq!(!shown.contains("the interval may shrink to none"), is_valid, "{shown}");
+        assert_eq!(!shown.contains("the interval may shrink to zero"), is_valid, "{shown}");
     }
 }
 
@@ -619,7 +619,7 @@ submits-to = "north"
     };
     let folder =
         Folder::with(&[("cut.toml", &scenario("61min")), ("whole.toml", &scenario("59min"))]);
-    let line = "\n  stopped at its horizon: jobs that come later are not counted\n";
+    let line = "\n  stopped at its horizon: later jobs are not counted\n";
     for (name, cut) in [("cut", true), ("whole", false)] {
         let shown = folder.haggle(&["run", &format!("{name}.toml"), "-o", name]);
         assert_eq!(shown.contains(line), cut, "{shown}");

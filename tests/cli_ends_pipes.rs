@@ -30,7 +30,7 @@ fn a_command_that_waits_for_a_pipe_can_be_stopped() {
         signal(&child, "TERM");
         let shown = ended(child);
         assert!(shown.starts_with("exit code: 143\n"), "{shown}");
-        assert!(stderr_of(&shown).ends_with("interrupted: nothing was written\n"), "{shown}");
+        assert!(stderr_of(&shown).ends_with("interrupted: no results were written\n"), "{shown}");
     }
 }
 

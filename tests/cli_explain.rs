@@ -22,7 +22,7 @@ fn a_job_that_waited_for_processors_and_was_overtaken() {
       all                              90  1 min          50
 
     It was in the queue of north (easy, arrival order, 4 processors) for 90 s
-      When it came, no job was ahead of it.
+      On arrival, no job was ahead of it.
       It needs 4 processors; from 0 to 1 were free, 0.6667 on average.
       There never were enough free.
       At the instant it started, job 0 gave back 3 processors.
@@ -59,7 +59,7 @@ fn a_job_that_waited_for_its_turn() {
       all                                                   130  2 min          30
 
     It was in the queue of north (fcfs, arrival order, 4 processors) for 130 s (2 min)
-      When it came, job 2 was ahead of it.
+      On arrival, job 2 was ahead of it.
       It needs 1 processor; from 0 to 1 were free, 0.6154 on average.
       Enough were free for 80 s of that time, at longest from 20 s to 100 s:
       job 2 (local!2), which needed 4 processors, stood before it, and under fcfs no job passes another one.
@@ -101,8 +101,8 @@ fn a_job_that_was_placed_by_a_metascheduler() {
     job 1 of the run, external!1: external, 2 processors, at most 20 s
 
        0 s  submitted by guests to grid
-       0 s  north told grid when it would start and end there
-       0 s  south told grid when it would start and end there
+       0 s  north disclosed to grid the job's start and end there
+       0 s  south disclosed to grid the job's start and end there
        0 s  queued at south
        0 s  started at south, 0 s after its submission
       10 s  completed after running 10 s
@@ -124,8 +124,8 @@ fn messages_are_listed_on_request() {
     job 1 of the run, external!1: external, 2 processors, at most 20 s
 
        0 s  submitted by guests to grid
-       0 s  north told grid when it would start and end there
-       0 s  south told grid when it would start and end there
+       0 s  north disclosed to grid the job's start and end there
+       0 s  south disclosed to grid the job's start and end there
        0 s  queued at south
        0 s  started at south, 0 s after its submission
       10 s  completed after running 10 s
@@ -156,8 +156,8 @@ fn messages_are_listed_on_request() {
     job 1 of the run, external!1: external, 2 processors, at most 20 s
 
        0 s  submitted by guests to grid
-       0 s  north told grid when it would start and end there
-       0 s  south told grid when it would start and end there
+       0 s  north disclosed to grid the job's start and end there
+       0 s  south disclosed to grid the job's start and end there
        0 s  queued at south
        0 s  started at south, 0 s after its submission
       10 s  completed after running 10 s
@@ -222,7 +222,7 @@ fn a_job_that_computed_in_vain_and_waited_for_repair() {
       all                       10800  3 h 0 min       18000  5 h 0 min
 
     It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
-      When it came, no job was ahead of it.
+      On arrival, no job was ahead of it.
       It needs 8 processors; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -257,7 +257,7 @@ fn a_job_that_went_on_from_a_checkpoint_paid_for_it() {
       all                        5400  1 h 30 min       18480  5 h 8 min
 
     It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
-      When it came, no job was ahead of it.
+      On arrival, no job was ahead of it.
       It needs 8 processors; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -312,7 +312,7 @@ fn a_job_that_waits_for_its_machine_when_the_run_stops() {
     It waited 9000 s (2 h 30 min) and no attempt came to its end.
 
     It was in the queue of north (easy, arrival order, 8 processors) for 1800 s (30 min)
-      When it came, no job was ahead of it.
+      On arrival, no job was ahead of it.
       It needs 8 processors; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -363,7 +363,7 @@ fn a_job_that_was_stopped_at_its_limit_and_one_that_was_withdrawn() {
     It waited 3600 s (1 h 0 min) and never started.
 
     It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
-      When it came, no job was ahead of it.
+      On arrival, no job was ahead of it.
       It needs 1 processor; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -642,7 +642,7 @@ mips = 1
          3  flows!4         65400           0        0           600    66000
        all                              222.1        0          2400
 
-    The workflow was done by it: this is the critical path as it was.
+    It was the last task of the workflow: this is the actual critical path.
     ----- stderr -----
     ");
 }
@@ -865,7 +865,7 @@ fn a_job_on_several_providers_tells_what_moved_it() {
       part at  processors  queued, s  first start, s  last end, s  promised, s  promise
       a                 6          1               5           15           22  kept
 
-    Its providers said 1 time that their plans had changed; it moved 1 time.
+    Its providers reported 1 time that their plans had changed; it moved 1 time.
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/bookings.csv"), @"
@@ -933,7 +933,7 @@ fn a_job_that_was_backfilled() {
 fn a_job_that_was_not_backfilled() {
     let told = told(&of_four("policy = \"easy\"", &BACKFILLED), "3");
     for line in [
-        "When it came, job 1 was ahead of it.",
+        "On arrival, job 1 was ahead of it.",
         "Enough were free for 50 s of that time, at longest from 50 s to 100 s:",
         "it would have delayed job 1 (jobs!2), the head of the queue, which needed 4 processors and could start",
         "at 100 s by the limits of the running jobs.",
@@ -998,7 +998,7 @@ fn a_job_that_waited_for_its_own_booking() {
     let world = of_four(none, &[[0, 1, 1, 1], [1, 4, 12, 4], [2, 1, 2, 1]]);
     let waited = told(&world, "2");
     for line in [
-        "When it came, no job was ahead of it.",
+        "On arrival, no job was ahead of it.",
         "Enough were free for 8 s of that time, at longest from 5 s to 13 s:",
         "it waited for its own booking at 13 s, as no reservation moves under this compression.",
         "It started when its provider had booked it: at 13 s.",
@@ -1171,7 +1171,7 @@ fn a_task_whose_resource_was_down_or_believed_down() {
       computing                                                200  3 min
       all                                 522.1  8 min         200  3 min
 
-    The schedule had it on alpha-1, which was down from 63488 s to 63788 s. It worked again, and the scheduler had not heard of that, from 63788 s to 63900 s.
+    The schedule had it on alpha-1, which was down from 63488 s to 63788 s. It worked again, and the scheduler was not notified of that, from 63788 s to 63900 s.
 
     The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
 
@@ -1180,7 +1180,7 @@ fn a_task_whose_resource_was_down_or_believed_down() {
          1  flows!2         63388         412        0           200       100.1    64100
        all                                412        0           210       100.1
 
-    The workflow was done at 64150 s, by task 3; the story of flows!4 has its critical path as it was.
+    The workflow was done at 64150 s, by task 3; the explanation of flows!4 has its actual critical path.
     ----- stderr -----
     "#);
 }

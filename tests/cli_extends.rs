@@ -105,7 +105,7 @@ fn mistakes_in_what_is_set_are_shown_there() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × path "provider.nroth.policy" matches nothing in the scenario
+      × path "provider.nroth.policy" matches no key of the scenario
        ╭─[derived.toml:5:1]
      5 │ "provider.nroth.policy" = "fcfs"
        · ───────────┬───────────
@@ -140,7 +140,7 @@ fn mistakes_in_what_is_extended_are_shown_where_it_is_named() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × what is extended has a problem: [[provider]] has no key `colour`
+      × the extended scenario has a problem: [[provider]] has no key `colour`
        ╭─[a.toml:2:11]
      2 │ extends = "wrong.toml"
        ·           ──────┬─────
@@ -149,7 +149,7 @@ fn mistakes_in_what_is_extended_are_shown_where_it_is_named() {
       help: `haggle validate wrong.toml` shows where
 
     error: a.toml has 1 problem
-      × what is extended has a problem: not TOML: unclosed table, expected `]`
+      × the extended scenario has a problem: not TOML: unclosed table, expected `]`
        ╭─[b.toml:2:11]
      2 │ extends = "not-toml.toml"
        ·           ───────┬───────

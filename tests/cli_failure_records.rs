@@ -107,7 +107,7 @@ fn a_plain_table_is_described_without_a_format() {
     record             outages.csv
     nodes              2
     span               2024-01-01 to 2024-01-11, 864000 s (10 d 0 h)
-    observed           not said: all nodes count as up from first to last
+    observed           not recorded: all nodes count as up from first to last
     outages            4
     availability       93.75 %
     in the worst week  83.33 %

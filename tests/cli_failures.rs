@@ -461,8 +461,8 @@ fn checkpoints_are_kept_elsewhere() {
     for (from, to, told) in [
         ("store = \"disk\"", "store = \"north\"", "jobs of \"north\" are there already"),
         ("store = \"disk\"", "store = \"dish\"", "did you mean \"disk\"?"),
-        ("store =", "bandwidth = \"1 Gbit/s\", store =", "says twice how fast"),
-        (", store = \"disk\"", "", "nothing says how fast checkpoints are written"),
+        ("store =", "bandwidth = \"1 Gbit/s\", store =", "a second rate"),
+        (", store = \"disk\"", "", "the rate at which checkpoints are written is missing"),
         ("stores = [\"disk\"]", "stores = [\"disk\", \"north\"]", "are called \"north\""),
         (
             "stores = [\"disk\"]",
@@ -483,13 +483,16 @@ fn checkpoints_are_kept_elsewhere() {
 fn a_rule_that_computes_the_interval_needs_what_it_computes_it_from() {
     let folder = Folder::with(&[]);
     for (checkpoints, problem) in [
-        ("rule = \"daly\", cost = \"1min\", mtbf = \"0s\"", "fail all the time no job gets on"),
-        ("rule = \"young\", mtbf = \"1d\"", "the best interval is none"),
+        ("rule = \"daly\", cost = \"1min\", mtbf = \"0s\"", "fail all the time complete no job"),
+        ("rule = \"young\", mtbf = \"1d\"", "the best interval is zero"),
         ("rule = \"young\", mtbf = \"1d\", cost = \"1s\", interval = \"1h\"", "by itself"),
         ("cost = \"1s\"", "checkpoints have no `interval`"),
-        ("interval = \"1h\", size = \"1 GB\"", "nothing says how fast checkpoints are written"),
-        ("interval = \"1h\", bandwidth = \"1 Gbit/s\"", "nothing says how much is written"),
-        ("interval = \"1h\", store = \"disk\"", "nothing says how much is written"),
+        (
+            "interval = \"1h\", size = \"1 GB\"",
+            "the rate at which checkpoints are written is missing",
+        ),
+        ("interval = \"1h\", bandwidth = \"1 Gbit/s\"", "the size of checkpoints is missing"),
+        ("interval = \"1h\", store = \"disk\"", "the size of checkpoints is missing"),
         (
             "interval = \"1h\", size = \"1 GB\", store = \"disk\"",
             "no place for checkpoints is called",
@@ -497,7 +500,7 @@ fn a_rule_that_computes_the_interval_needs_what_it_computes_it_from() {
         ("rule = \"last-failure\"", "checkpoints have no `interval`"),
         (
             "rule = \"mean-failure\", interval = \"1h\", interval-min = \"0s\"",
-            "the interval may shrink to none",
+            "the interval may shrink to zero",
         ),
     ] {
         let resume =
@@ -538,13 +541,13 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × jobs cannot go on from checkpoints that they never write
+      × jobs cannot continue from checkpoints that they never write
         ╭─[none.toml:17:14]
      17 │ on-failure = "resume"
         ·              ────┬───
         ·                  ╰── needs checkpoints
         ╰────
-      help: add when they are written, such as `checkpoints = { interval = "1h", cost = "1min" }`
+      help: add the time between them, such as `checkpoints = { interval = "1h", cost = "1min" }`
 
     error: none.toml has 1 problem
     "#);
@@ -552,7 +555,7 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × between checkpoints there must be some time
+      × the time between checkpoints must be above zero
         ╭─[always.toml:18:28]
      18 │ checkpoints = { interval = "0s" }
         ·                            ──┬─
@@ -593,10 +596,10 @@ fn the_words_are_listed() {
     insta::assert_snapshot!(folder.haggle(&["list", "on-failure"]), @r"
     exit code: 0
     ----- stdout -----
-    restart  It starts again from the beginning, ahead of all that waits
-    requeue  It starts again from the beginning, after waiting behind all others
-    resume   It goes on from its last checkpoint, ahead of all that waits
-    fail     It is over: failed
+    restart  It starts again from the beginning, ahead of all waiting jobs
+    requeue  It starts again from the beginning, behind all waiting jobs
+    resume   It continues from its last checkpoint, ahead of all waiting jobs
+    fail     It ends as failed
     ----- stderr -----
     ");
 }
@@ -695,7 +698,7 @@ fn a_job_that_can_never_start_ends_the_run() {
     let shown = folder.haggle(&["run", "it.toml", "-o", "out"]);
     assert!(shown.starts_with("exit code: 3\n"), "{shown}");
     assert!(shown.contains("\nerror: stuck at "), "{shown}");
-    assert!(shown.contains("`horizon` says when to stop all the same"), "{shown}");
+    assert!(shown.contains("`horizon` ends such a run"), "{shown}");
     assert_eq!(folder.names(), ["it.toml"]);
 }
 
@@ -797,15 +800,15 @@ of = ["south"]
     × `on-failure` cannot be "give-up"
     help: `on-failure` is one of "restart", "requeue", "resume" or "fail"
     × `max-attempts` is 0, needs at least 1
-    help: `max-attempts`: How often a job is started before it is given up, 1000 if not given; of a
+    help: `max-attempts`: Most starts of a job, after which it has failed; 1000 if not given. For a
     × no provider is called "sooth"
     help: did you mean "south"?
     × Table 3.1 of Chtepen 2011 has no row 90
     help: its rows are 100, 95, 80, 70, 60, 50, 30, 20, 15, 10, 5; others can be had with `law`
-    × these failures come for two reasons, `law` and `nominal`
+    × these failures have two sources, `law` and `nominal`
     help: keep one of them, or make two [[failures]] of different providers
     × the normal law has values below 0 or no finite mean above 0
-    help: constant, uniform, choice, exponential, lognormal, weibull and gamma can be, with such
+    help: constant, uniform, choice, exponential, lognormal, weibull and gamma can be used, with values
     × provider "north" has 2 nodes, not 3
     help: remove `nodes` to let all fail
     × provider "north" has failures in two tables
@@ -813,10 +816,10 @@ of = ["south"]
     × outage 2 starts at 5400 s, when the one before it is not over (restored at 7200 s)
     help: write [failure, restoration] in order of time; only the last may have no restoration
     × log `nowhere.tab` is not there
-    help: paths start from the scenario's folder; the README says where logs can be had
+    help: paths start from the scenario's folder; the README lists sources of logs
     × recorded and listed failures do not spread
     help: remove it, or let the nodes fail by `law` or `nominal`
-    × nothing says why these failures come
+    × these failures have no source
     help: add one of `law`, `nominal`, `recorded` and `outages`
     × provider "south" has failures in two tables
     help: the table on line 34 is about it too; name it in one of them

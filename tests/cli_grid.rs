@@ -213,9 +213,9 @@ nominal = 50
         ·           ──┬─
         ·             ╰── not used
         ╰────
-      help: remove it; what data take is in [grid.network]
+      help: remove it; times of transfers are in [grid.network]
 
-      × resources of this grid go on changing, and nothing says when the run stops
+      × resources of this grid never stop changing, and the end of the run is missing
         ╭─[wrong.toml:15:1]
      15 │ [grid]
         · ───┬──
@@ -227,7 +227,7 @@ nominal = 50
         ╭─[wrong.toml:17:19]
      17 │ policy.replicas = { min = 3 }
         ·                   ─────┬─────
-        ·                        ╰── no number of replicas is both
+        ·                        ╰── the two contradict each other
         ╰────
       help: the smaller one is the minimum; they are 1 and 2 if not given
 
@@ -247,7 +247,7 @@ nominal = 50
         ╰────
       help: remove it, or choose another `rule`
 
-      × where a checkpoint costs nothing, the best interval is none
+      × if a checkpoint takes no time, the best interval is zero
         ╭─[wrong.toml:18:57]
      18 │ checkpoints = { rule = "young", interval = "1h", cost = "0s" }
         ·                                                         ──┬─
@@ -283,7 +283,7 @@ nominal = 50
         ╭─[wrong.toml:25:24]
      25 │ load = { initial-min = "50%", initial-max = "20%", period = "0s" }
         ·                        ──┬──
-        ·                          ╰── no share is both
+        ·                          ╰── the two contradict each other
         ╰────
       help: the smaller one is the minimum
 

@@ -164,7 +164,7 @@ fn figures_of_processors_are_no_figures_of_grids() {
     let folder = Folder::with(&[("grid.toml", GRID), ("wrong.toml", &text)]);
     let shown = folder.haggle(&["validate", "wrong.toml"]);
     for said in [
-        "figure \"gantt\" shows which job held which processors, and jobs of a grid share theirs",
+        "figure \"gantt\" shows the processors held by each job, and jobs of a grid share theirs",
         "choose another kind, such as \"resource-timeline\"",
         "jobs of a grid wait at its scheduler, for any resource",
     ] {

@@ -9,8 +9,8 @@ fn every_model_is_listed() {
     exit code: 0
     ----- stdout -----
     lublin-feitelson  Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs
-    independent-jobs  Arrivals, run times and sizes drawn from stated laws, each for itself
-    synthetic-month   Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand
+    independent-jobs  Arrivals, run times and sizes drawn independently from given laws
+    synthetic-month   Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not available
     applications      Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`
     iterative         Netto 2009, chapter 5: iterative applications, for a metascheduler with `mapping`
     workflows         Workflows: tasks that need each other's data (Chtepen 2011, chapters 5 and 6; shapes; files)
@@ -77,7 +77,7 @@ fn arrivals_come_in_one_way_and_end() {
         ╰────
       help: add `between` or `hours` or `per-day`
 
-      × nothing says where arrivals by `between` end
+      × the end of arrivals by `between` is missing
         ╭─[arrivals.toml:30:1]
      30 │ [workload.independent-jobs]
         · ─────────────┬─────────────
@@ -99,11 +99,10 @@ fn arrivals_come_in_one_way_and_end() {
         ·         ────┬────
         ·             ╰── needs 24
         ╰────
-      help: `hours`: How likely each of the 24 hours of a day is, from midnight on, relative to the
-            others; an arrival is on any of `days`, at any instant of its hour; needs `jobs` and
-            `days`
+      help: `hours`: Relative probability of each of the 24 hours of a day, from midnight on. An
+            arrival is on any of `days`, at any instant of its hour; needs `jobs` and `days`
 
-      × nothing says where arrivals by `per-day` end
+      × the end of arrivals by `per-day` is missing
         ╭─[arrivals.toml:45:1]
      45 │ [workload.independent-jobs]
         · ─────────────┬─────────────
@@ -136,7 +135,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·         ────────────────────────────────────┬───────────────────────────────────
         ·                                             ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: length is 0 s, expected more than 0 s
         ╭─[laws.toml:28:10]
@@ -144,7 +143,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·          ──┬─
         ·            ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: between is 0 s on average, expected more than 0 s to reach the length
         ╭─[laws.toml:35:11]
@@ -152,7 +151,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·           ─────────────────┬────────────────
         ·                            ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: run is never longer than 0 s, expected 0.000001 s (run-min) or more
         ╭─[laws.toml:45:7]
@@ -160,7 +159,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ─────────────────┬────────────────
         ·                        ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × independent-jobs: run is never longer than 9 s, expected 60 s (run-min) or more
         ╭─[laws.toml:53:7]
@@ -168,7 +167,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ──────────────────────┬─────────────────────
         ·                             ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × the law has 1 weights, needs 2
         ╭─[laws.toml:62:66]
@@ -185,7 +184,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ─────────────────────────────────┬─────────────────────────────────
         ·                                        ╰── out of range
         ╰────
-      help: docs/workloads.md says what each parameter may be
+      help: docs/workloads.md has the range of each parameter
 
       × workload "other" has no parameters for its model
         ╭─[laws.toml:73:1]
@@ -226,7 +225,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·   ──────────────────────────────────────────┬──────────────────────────────────────────
         ·                                             ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × `edges` has 1 elements, needs at least 2
         ╭─[laws.toml:85:63]
@@ -234,7 +233,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·                                                               ─┬─
         ·                                                                ╰── needs at least 2
         ╰────
-      help: `edges`: Where bins begin and end, rising; one more than weights
+      help: `edges`: Edges of the bins, rising; one more than weights
 
       × `weights` has 0 elements, needs at least 1
         ╭─[laws.toml:85:78]
@@ -242,7 +241,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·                                                                              ─┬
         ·                                                                               ╰── needs at least 1
         ╰────
-      help: `weights`: How likely each bin is, relative to the others
+      help: `weights`: Relative probability of each bin
 
     error: laws.toml has 14 problems
     "#);

@@ -262,8 +262,7 @@ fn a_window_behind_the_end_of_the_run_is_in_the_table() {
     let told = stdout_of(&shown);
     assert!(told.contains("maintenance, or too short a time before it           8"), "{told}");
     assert!(!told.contains("order of the queue"), "{told}");
-    let window = "north was to have 2 processors in maintenance from 10 s to 20 s, known from the beginning; \
-                  the run was over before.";
+    let window = "north should have had 2 processors in maintenance from 10 s to 20 s, known from the beginning; the run was over before.";
     assert!(told.contains(window), "{told}");
 }
 
@@ -339,7 +338,7 @@ fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
 fn windows_that_cannot_be_are_refused() {
     for (from, to, expected) in [
         ("until = \"150s\"", "until = \"90s\"", "a window from 100s until 90s has no time"),
-        ("until = \"150s\"", "until = \"150s\"\ntimes = 3", "nothing says how often"),
+        ("until = \"150s\"", "until = \"150s\"\ntimes = 3", "the time between them is missing"),
         (
             "until = \"150s\"",
             "until = \"150s\"\nevery = \"20s\"\ntimes = 3",

@@ -274,7 +274,7 @@ fn a_listed_job_that_is_too_narrow_for_its_parts_is_shown() {
     assert!(!said.contains("rejected"), "{said}");
     let said = folder.haggle(&["run", "two.toml", "-o", "out"]);
     assert!(said.contains("note: 1 job needs fewer processors than its parts take"), "{said}");
-    assert!(!said.contains("more processors than there are"), "{said}");
+    assert!(!said.contains("more processors than"), "{said}");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn a_number_of_parts_that_means_nothing_is_named() {
     };
     let many = said("parts = 2", "parts = 4");
     assert!(many.starts_with("exit code: 3\n"), "{many}");
-    assert!(many.contains("divides jobs over 4 providers, and has 3"), "{many}");
+    assert!(many.contains("divides jobs over 4 providers, but has 3"), "{many}");
     let one = said("parts = 2", "parts = 1");
     assert!(one.starts_with("exit code: 3\n"), "{one}");
     let alone = "policy = { name = \"shift-remap\", remap = \"earliest-completion\" }";

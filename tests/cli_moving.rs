@@ -59,7 +59,7 @@ fn a_move_that_costs_something_is_told() {
     let shown = folder.haggle(&["show", "out"]);
     assert!(shown.contains("2 moves of waiting jobs to other providers"), "{shown}");
     let costs =
-        "their data were on their way for 0.1 h in all, and start-ups took 0.2 processor-hours";
+        "their data were in transit for 0.1 h in all, and start-ups took 0.2 processor-hours";
     assert!(shown.contains(costs), "{shown}");
     let moves = fs::read_to_string(folder.path().join("out/moves.csv")).expect("a table");
     insta::assert_snapshot!(moves, @r"
@@ -73,9 +73,9 @@ fn a_move_that_costs_something_is_told() {
     job 2 of the run, guests!3: external, 4 processors, at most 1200 s (20 min)
 
         60 s       1 min  submitted by users to broker
-        60 s       1 min  north told broker when it would start and end there
-        60 s       1 min  south told broker when it would start and end there
-      3600 s   1 h 0 min  south told broker when it would start and end there
+        60 s       1 min  north disclosed to broker the job's start and end there
+        60 s       1 min  south disclosed to broker the job's start and end there
+      3600 s   1 h 0 min  south disclosed to broker the job's start and end there
       3600 s   1 h 0 min  queued at south, with a promised completion at 7000 s
       3600 s   1 h 0 min  moved from north to south by broker, on 4 processors; planned to be done at 7000 s; its data will be there at 3800 s; 100 s to start up
       5700 s  1 h 35 min  started at south, 5640 s (1 h 34 min) after its submission

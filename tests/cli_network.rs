@@ -53,7 +53,7 @@ fn what_would_cost_jobs_is_refused() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × metascheduler "broker" places jobs, and messages that are lost would cost jobs
+      × metascheduler "broker" places jobs, and would lose jobs by messages that are lost
         ╭─[world.toml:30:8]
      30 │ loss = "1%"
         ·        ──┬─
@@ -61,7 +61,7 @@ fn what_would_cost_jobs_is_refused() {
         ╰────
       help: set `transport = "reliable"` or `loss = "0%"`, or let users submit to providers
 
-      × metascheduler "broker" places jobs, and messages that arrive twice would cost jobs
+      × metascheduler "broker" places jobs, and would lose jobs by messages that arrive twice
         ╭─[world.toml:31:15]
      31 │ duplication = "2%"
         ·               ──┬─
@@ -69,15 +69,15 @@ fn what_would_cost_jobs_is_refused() {
         ╰────
       help: set `transport = "reliable"` or `duplication = "0%"`, or let users submit to providers
 
-      × metascheduler "broker" places jobs, and messages that are lost while actors are parted would
-      │ cost jobs
+      × metascheduler "broker" places jobs, and would lose jobs by messages that are lost while actors
+      │ are parted
         ╭─[world.toml:33:1]
      33 │ [[network.partition]]
         · ──────────┬──────────
         ·           ╰── not survived
         ╰────
-      help: set `transport = "reliable"`, part actors that have nothing to say to each other, or let
-            users submit to providers
+      help: set `transport = "reliable"`, part actors that send each other no messages, or let users
+            submit to providers
 
     error: world.toml has 3 problems
     "#);
@@ -103,7 +103,7 @@ from = "1h"
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × "users", or who is at the same place, is in two groups
+      × "users", or an actor at the same place, is in two groups
         ╭─[world.toml:32:25]
      32 │ between = [["broker"], ["users", "noth"]]
         ·                         ───┬───
@@ -119,7 +119,7 @@ from = "1h"
         ╰────
       help: did you mean "north"?
 
-      × a partition from 1h until 30min parts nobody
+      × a partition from 1h until 30min has no duration
         ╭─[world.toml:34:9]
      34 │ until = "30min"
         ·         ───┬───
@@ -127,7 +127,7 @@ from = "1h"
         ╰────
       help: write a later time, or remove it: then they stay parted
 
-      × nobody to be parted from
+      × only one group
         ╭─[world.toml:37:11]
      37 │ between = [["north"]]
         ·           ─────┬─────
@@ -135,7 +135,7 @@ from = "1h"
         ╰────
       help: name two groups, such as `between = [["north"], ["south"]]`
 
-      × a group of nobody
+      × an empty group
         ╭─[world.toml:41:23]
      41 │ between = [["north"], []]
         ·                       ─┬
@@ -163,7 +163,7 @@ fn a_reliable_transport_survives_what_ends() {
         ╰────
       help: write a time longer than a message and its answer take
 
-      × 99.5% of all messages are lost, and at most 99% can be
+      × 99.5% of all messages are lost; the maximum is 99%
         ╭─[world.toml:32:8]
      32 │ loss = "99.5%"
         ·        ───┬───
@@ -175,9 +175,9 @@ fn a_reliable_transport_survives_what_ends() {
         ╭─[world.toml:34:1]
      34 │ [[network.partition]]
         · ──────────┬──────────
-        ·           ╰── what they say never arrives
+        ·           ╰── their messages never arrive
         ╰────
-      help: add `until`, or part actors that have nothing to say to each other
+      help: add `until`, or part actors that send each other no messages
 
     error: world.toml has 3 problems
     "#);
@@ -195,7 +195,7 @@ fn who_crashes_has_a_reliable_transport_and_restarts() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × what is said to an actor that is down is lost, and would cost jobs
+      × messages to an actor that is down are lost, and jobs with them
         ╭─[world.toml:32:10]
      32 │ actors = ["north", "noth"]
         ·          ────────┬────────
@@ -219,7 +219,7 @@ fn who_crashes_has_a_reliable_transport_and_restarts() {
         ╰────
       help: remove it, or make another [[failures]] for the processors
 
-      × an actor that never restarts would leave jobs with nobody
+      × jobs at an actor that never restarts would never end
         ╭─[world.toml:34:28]
      34 │ outages = [["10s", "20s"], ["30s"]]
         ·                            ───┬───
@@ -227,7 +227,7 @@ fn who_crashes_has_a_reliable_transport_and_restarts() {
         ╰────
       help: write [crash, restart]
 
-      × what is said to an actor that is down is lost, and would cost jobs
+      × messages to an actor that is down are lost, and jobs with them
         ╭─[world.toml:37:10]
      37 │ actors = ["broker", "north"]
         ·          ─────────┬─────────
@@ -328,8 +328,8 @@ fn what_befalls_no_message_is_warned_about() {
         ╰────
       help: remove it, or set `loss` or a `partition`, or let actors crash
 
-      ⚠ `partition` of the network has no effect: no message goes that way: users are where they
-      │ submit to, and providers talk to metaschedulers only
+      ⚠ `partition` of the network has no effect: no message uses it: users are at the actor that they
+      │ submit to, and providers exchange messages with metaschedulers only
         ╭─[world.toml:34:1]
      34 │ [[network.partition]]
         · ──────────┬──────────
@@ -355,8 +355,8 @@ fn what_bargains_does_not_survive_reordering() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × metascheduler "broker" bargains over bags, and messages that overtake each other would cost
-      │ jobs
+      × metascheduler "broker" bargains over bags, and would lose jobs by messages that overtake each
+      │ other
         ╭─[world.toml:36:14]
      36 │ reordering = true
         ·              ──┬─

@@ -116,7 +116,7 @@ fn a_log_that_does_not_say_how_large_its_machine_is_needs_processors() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `my.swf` does not say how many processors its machine has
+    error: `my.swf` does not contain the number of processors of its machine
 
     hint: add --processors N
     "#);
@@ -178,7 +178,7 @@ fn list_by_itself_says_what_can_be_listed() {
     let first: Vec<&str> = stdout_of(&shown).lines().take(2).collect();
     insta::assert_snapshot!(first.join("\n"), @"
     examples          Scenarios that are part of the program, for `haggle run --example NAME`
-    policies          How a provider decides which job starts when (`policy`)
+    policies          Policies of a provider, by which jobs start (`policy`)
     ");
     for line in stdout_of(&shown).lines() {
         let (what, meaning) = line.split_once("  ").expect("a word and what it is");
@@ -202,7 +202,7 @@ fn the_words_of_policies_are_listed() {
     conservative  Conservative backfilling: every job has a reservation, and a job may pass others if it delays none
     edf           Earliest deadline first with promises that are kept; makes offers for bags of tasks
     bags          Conservative backfilling of bags of tasks, moved up when something ends early; makes offers
-    reservations  Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them
+    reservations  Advance reservations with windows, in which waiting reservations may move; jobs without a reservation are moved aside for them
     ----- stderr -----
     "#);
     for what in ["orders", "compressions", "disclosures", "placements", "steps", "metrics", "kinds"]
@@ -236,13 +236,13 @@ fn help_explains_commands_keys_and_words() {
     exit code: 0
     ----- stdout -----
     workload.step.fit-load
-      Takes as many jobs into a stretch of time, by shrinking all gaps, as make a given load.
+      Takes as many jobs into a period, by shrinking all gaps, as make a given load.
       form     kind = "fit-load"
-        length      The stretch of time, from zero; later jobs are dropped.
+        length      Length of the period, from time zero; later jobs are dropped.
         load        Run time x processors of the jobs over processors x length.
-        processors  Processors that the load is relative to.
-        overshoot   What becomes of a job that takes the load too far.
-        tolerance   How far off the load may be; how far above, if the job that takes it too far is taken.
+        processors  Processors to which the load is relative.
+        overshoot   Treatment of a job that makes the load too large.
+        tolerance   Largest difference from the load; upwards, if the job that exceeds it is taken.
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["help", "easy"]), @r#"
@@ -251,7 +251,7 @@ fn help_explains_commands_keys_and_words() {
     provider.policy.easy
       EASY backfilling: a job may pass others if it does not delay the first one in the queue.
       form     name = "easy"
-        order  In which order waiting jobs are considered.
+        order  Order in which waiting jobs are considered.
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["help", "provider.polcy"]), @r#"
@@ -269,7 +269,7 @@ fn help_explains_commands_keys_and_words() {
     // If a key and a command have one name, the command is explained, with a hint to the key.
     let shown = folder.haggle(&["help", "workload"]);
     assert!(shown.contains("`haggle help '[[workload]]'`"), "{shown}");
-    assert!(folder.haggle(&["help", "[[workload]]"]).contains("Where jobs come from."));
+    assert!(folder.haggle(&["help", "[[workload]]"]).contains("Sources of jobs."));
 }
 
 #[test]

@@ -133,11 +133,7 @@ fn what_goes_not_together_is_refused() {
         "[[network.partition]]\nbetween = [[\"wide\"], [\"fast\"]]\nfrom = \"1h\"\n\n[[user]]";
     refused("[[user]]", parted, "no actor is called \"wide\"");
     let order = "[scenario]\nevents-order = \"completions-first\"\n\n[[user]]";
-    refused(
-        "[[user]]",
-        order,
-        "with plans nothing depends on whether ends come before submissions",
-    );
+    refused("[[user]]", order, "with plans, the order of ends and submissions has no effect");
 }
 
 #[test]
@@ -258,9 +254,9 @@ fn records_that_say_nothing_are_refused() {
     };
     let method = "method = \"optimum\"\n";
     let every = changed(method, "method = \"optimum\"\nperiod = \"1h\"\n");
-    refused(&every, "", "loads change when their record says so");
+    refused(&every, "", "loads change at the times of their record");
     let pairs = changed(method, "method = \"optimum\"\nlinks = \"pairs\"\n");
-    refused(&pairs, "", "tells of one link a machine, and not of pairs");
+    refused(&pairs, "", "one link for each machine, not for each pair");
     let row = "{ cluster = \"fast\", machines = 1, times = [\"1500s\", \"500s\"] }";
     let measured = |row_now: &str, says: &str| refused(&changed(row, row_now), "", says);
     measured(&row.replace("fast", "slow"), "no cluster is called \"slow\"");
@@ -331,7 +327,7 @@ fn how_plans_are_made_is_said_in_a_scenario() {
         "`population` of genetic plans has no effect: only `method = \"genetic\"` reads it",
     );
     let scan = "method = \"optimum\"\nsearch = \"scan\"\n";
-    says(scan, four, "`search` of plans has no effect: where machines have one link each");
+    says(scan, four, "`search` of plans has no effect: with one link for each machine");
     let pairs = "method = \"optimum\"\nlinks = \"pairs\"\n";
     assert!(!shown(pairs, four).contains("effect"));
     let many = "machines = 65\n";

@@ -119,7 +119,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stderr -----
     error: the scenario declares no figures to draw here
 
-    hint: say what to draw, such as --kind gantt; `haggle list kinds` says what there is
+    hint: name a kind, such as --kind gantt; `haggle list kinds` lists all kinds
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gant"]), @r#"
     exit code: 2
@@ -182,7 +182,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stderr -----
     error: `one.eps` cannot be drawn: figures are .png, .svg or .pdf
 
-    hint: draw a .svg, which other programs turn into anything else
+    hint: draw a .svg, which other programs convert to other formats
     "#);
     assert!(!folder.path().join("one.eps").exists());
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h"]), @r#"
@@ -352,7 +352,7 @@ fn differences_to_a_variant_of_a_sweep_are_drawn() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: --against holds the variants of a sweep against one of them
+    error: --against compares the variants of a sweep with one of them
 
     hint: name the folder of a sweep
     "#);
@@ -454,7 +454,7 @@ fn metrics_have_the_label_and_the_scale_that_are_asked_for() {
     let (_, scaled) = plot(&[&waits[..], &scale].concat());
     assert!(has(&scaled, "mean wait, half minutes") && has(&scaled, "1.00"), "{scaled:?}");
     let (refused, _) = plot(&[&waits[..], &["--scale", "2"]].concat());
-    assert!(refused.contains("`scale` makes another unit, which nothing names"), "{refused}");
+    assert!(refused.contains("`scale` makes another unit, whose name is missing"), "{refused}");
     let metrics = "mean-waiting-time,mean-turnaround-time";
     let stacked = ["--kind", "stacked-bars", "--group-by", "class", "--metrics"];
     let (shown, sum) = plot(&[&stacked[..], &[metrics]].concat());

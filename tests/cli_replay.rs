@@ -185,7 +185,7 @@ fn several_policies_stand_side_by_side() {
             1  wider than the machine: kept
             4  jobs kept
 
-    note: 1 job needs more processors than there are where it was sent, and was rejected
+    note: 1 job needs more processors than its receiver has, and was rejected
     warning: `--compression` has no effect: only policy "conservative" reads it
     note: the log has no waiting times (field 3) to compare with
     "#);
@@ -343,7 +343,7 @@ fn a_job_wider_than_the_machine_is_rejected_and_noted() {
             1  wider than the machine: kept
             4  jobs kept
 
-    note: 1 job needs more processors than there are where it was sent, and was rejected
+    note: 1 job needs more processors than its receiver has, and was rejected
     note: the log has no waiting times (field 3) to compare with
     "#);
     let shown = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--processors", "5"]);
@@ -353,7 +353,7 @@ fn a_job_wider_than_the_machine_is_rejected_and_noted() {
             3  wider than the machine: kept
             4  jobs kept
 
-    note: 3 jobs need more processors than there are where they were sent, and were rejected
+    note: 3 jobs need more processors than their receivers have, and were rejected
     note: the log has no waiting times (field 3) to compare with
     "#);
     let quiet = folder.haggle(&["replay", "log.swf", "--policy", "fcfs", "--quiet"]);
@@ -378,7 +378,7 @@ fn logs_come_through_pipes() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: a log from standard input does not say how many processors its machine has
+    error: a log from standard input does not contain the number of processors of its machine
 
     hint: add --processors N
     "#);
@@ -399,7 +399,7 @@ fn a_log_that_does_not_know_its_machine_needs_an_option() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `log.swf` does not say how many processors its machine has
+    error: `log.swf` does not contain the number of processors of its machine
 
     hint: add --processors N
     "#);
@@ -481,7 +481,7 @@ fn results_are_written_where_asked_for() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out` exists already and is left as it is: name another folder, or replace it with --force
+    error: `out` exists already and stays as it is: name another folder, or replace it with --force
     "#);
     assert_eq!(folder.tree("out"), before);
     let fcfs = ["replay", "log.swf", "--policy", "fcfs", "-o", "out", "--force"];

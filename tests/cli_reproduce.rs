@@ -181,9 +181,9 @@ fn what_came_of_claims_becomes_a_page() {
     insta::assert_snapshot!(shown, @r#"
     exit code: 0
     ----- stdout -----
-    # Claims and what came out
+    # Claims and results
 
-    What publications say of their figures, and what haggle's own studies expect, tested in full. A claim that is missed is a result: what came out here differs from what was published. Claims, expressions and reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats any of them with all numbers.
+    Claims of publications about their figures, and expectations of haggle's own studies, tested in full. A missed claim is a result: the result here differs from the published one. Claims, expressions and reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats any of them with all numbers.
 
     <!-- Made by: haggle reproduce STUDY --json > STUDY.json for each study; haggle reproduce --page *.json -->
 
@@ -192,7 +192,7 @@ fn what_came_of_claims_becomes_a_page() {
     | **all** | 4 | 1 | 1 | 1 | 1 |  |
     | [made-up](#made-up) | 4 | 1 | 1 | 1 | 1 | VERSION, DATE |
 
-    *held*: it came out as claimed; *missed*: it did not; *undecided*: it lies within the noise of the replications, or fewer were made than the study asks for; *reported*: other data stand for those that it is about; *untestable*: nothing that is known can decide it.
+    *held*: the result agrees with the claim; *missed*: it does not; *undecided*: the difference is within the noise of the replications, or fewer were made than the study requires; *reported*: other data are used in place of the original ones; *untestable*: the known facts cannot decide it.
 
     ## made-up
 
@@ -286,10 +286,10 @@ fn figures_are_drawn_and_claims_tested() {
     4 claims: 1 held, 1 missed, 1 undecided, 1 untestable
     ----- stderr -----
 
-    A missed claim is a result and no error: what came out here differs from what was published. Reasons
+    A missed claim is a result and no error: the result here differs from the published one. Reasons
     are workloads that a publication describes in part, and choices it does not state.
-    `expected` and `came out` have the numbers, `note` says what is known about the difference, and
-    docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
+    `expected` and `came out` have the numbers, `note` explains the difference as far as known, and
+    docs/studies.md describes how claims are decided. The exit code is 1, so that scripts see it.
     "#);
     let mut files = folder.names_in("out");
     files.retain(|name| name.contains('.'));
@@ -534,9 +534,9 @@ fn a_reproduction_that_is_interrupted_goes_on() {
     ----- stderr -----
 
     stopping; press Ctrl-C again to stop at once
-    interrupted: the runs that are done are kept
+    interrupted: finished runs are kept
 
-    hint: the same command goes on with the others
+    hint: the same command continues with the others
     "#);
     let tree = folder.tree("out/made-up");
     let done = tree.keys().filter(|name| name.ends_with("timing.json")).count();

@@ -11,7 +11,7 @@ fn unknown_figures_are_named() {
     ----- stderr -----
     error: there is no figure "mad-1"
 
-    hint: did you mean "made-1"? `haggle list figures` says what there is
+    hint: did you mean "made-1"? `haggle list figures` lists all figures
     "#);
     insta::assert_snapshot!(reproduce(&folder, &["something"]), @r#"
     exit code: 2
@@ -19,7 +19,7 @@ fn unknown_figures_are_named() {
     ----- stderr -----
     error: there is no figure "something"
 
-    hint: `haggle list figures` says what there is
+    hint: `haggle list figures` lists all figures
     "#);
 }
 
@@ -139,10 +139,10 @@ fn expressions_that_fail_do_not_cost_the_others() {
 
     error: lib/made-up/claims.toml has 1 problem
 
-    A missed claim is a result and no error: what came out here differs from what was published. Reasons
+    A missed claim is a result and no error: the result here differs from the published one. Reasons
     are workloads that a publication describes in part, and choices it does not state.
-    `expected` and `came out` have the numbers, `note` says what is known about the difference, and
-    docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
+    `expected` and `came out` have the numbers, `note` explains the difference as far as known, and
+    docs/studies.md describes how claims are decided. The exit code is 1, so that scripts see it.
     "#);
 }
 
@@ -308,15 +308,15 @@ fn drawings_that_ask_for_too_much_say_so() {
     ----- stderr -----
     error: figure "made-1" cannot be drawn: axis "policy" has no value eas: it has fcfs, easy, conservative
 
-    hint: put it right in the study's figures.toml
+    hint: correct it in the study's figures.toml
     error: figure "made-t1" cannot be drawn: there is no "nb_jbs", did you mean "nb_jobs"? in base (policy fcfs, load 0.7, seed 1)
 
-    hint: put it right in the study's figures.toml
+    hint: correct it in the study's figures.toml
 
-    A missed claim is a result and no error: what came out here differs from what was published. Reasons
+    A missed claim is a result and no error: the result here differs from the published one. Reasons
     are workloads that a publication describes in part, and choices it does not state.
-    `expected` and `came out` have the numbers, `note` says what is known about the difference, and
-    docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
+    `expected` and `came out` have the numbers, `note` explains the difference as far as known, and
+    docs/studies.md describes how claims are decided. The exit code is 1, so that scripts see it.
     "#);
 }
 
@@ -360,7 +360,7 @@ check = 'at_least(value("nb_jobs", #{policy: "easy"}), 1)'
 
     0 claims
     ----- stderr -----
-    error: made-3 cannot be drawn without logs, which belong to others and are no part of haggle:
+    error: made-3 cannot be drawn without logs, which belong to other owners and are no part of haggle:
 
       Parallel Workloads Archive, https://www.cs.huji.ac.il/labs/parallel/workload/
         log.swf: environment variable `HAGGLE_TRACES` is not set

@@ -72,7 +72,7 @@ fn a_window_without_room_has_others_beside_it() {
     job 1 of the run, jobs!2: local, 2 processors, at most 5 s
 
        4 s  submitted by users to north
-       4 s  north had no room in the window, and told users of 2 intervals instead
+       4 s  north had no room in the window, and offered users 2 intervals instead
        4 s  queued at north, with a promised completion at 12 s
        4 s  north granted an interval 5 s beside the window, from 7 s to 12 s; planned to start at 7 s
        7 s  may start from now on, says its user
@@ -102,7 +102,7 @@ fn only_providers_that_can_are_asked_to_reserve() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × the jobs of "jobs" are to be reserved, and "north" reserves none
+      × the jobs of "jobs" need reservations, and "north" grants none
         ╭─[queue.toml:29:14]
      29 │ submits-to = "north"
         ·              ───┬───
@@ -258,7 +258,7 @@ fn a_window_whose_processors_fail_is_kept_on_fewer() {
       all                                14         13.33
 
     It was in the queue of north (reservations, edf order, 4 processors) for 7 s
-      When it came, no job was ahead of it.
+      On arrival, no job was ahead of it.
       It needs 3 processors; from 2 to 2 were free, 2 on average.
       There never were enough free.
       At the instant it started, job 0 gave back 1 processor.

@@ -161,10 +161,10 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
        ·                                    ┬
        ·                                    ╰── too wide
        ╰────
-      help: write 8 at most, or submit it to who has more
+      help: write 8 at most, or submit it to an actor with more
 
     three.toml: 1 warning
-    note: 1 job needs more processors than there are where it was sent, and was rejected
+    note: 1 job needs more processors than its receiver has, and was rejected
     "#);
     let quiet = folder.haggle(&["run", "three.toml", "-o", "quiet", "--quiet"]);
     assert_eq!(stderr_of(&quiet), "");
@@ -190,10 +190,10 @@ fn jobs_that_no_provider_of_a_metascheduler_can_run_are_noted() {
        ·                                    ┬
        ·                                    ╰── too wide
        ╰────
-      help: write 8 at most, or submit it to who has more
+      help: write 8 at most, or submit it to an actor with more
 
     grid.toml: 1 warning
-    note: 2 jobs need more processors than there are where they were sent, and were rejected
+    note: 2 jobs need more processors than their receivers have, and were rejected
     "#);
     // The metrics leave out the first job, but the note must still count it.
     let cut = format!("{scenario}\n[results]\nwarm-up = \"12s\"\n");
@@ -319,7 +319,7 @@ fn values_can_be_set_on_the_command_line() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × path "provider.nort.processors" matches nothing in the scenario
+      × path "provider.nort.processors" matches no key of the scenario
        ╭─[--set:6:1]
      6 │ "provider.nort.processors" = 9
        · ─────────────┬────────────
@@ -348,13 +348,13 @@ fn values_can_be_set_on_the_command_line() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-      × path "sweep.replications" matches nothing in the scenario
+      × path "sweep.replications" matches no key of the scenario
        ╭─[--set:6:1]
      6 │ "sweep.replications" = 3
        · ──────────┬─────────
        ·           ╰── leads nowhere
        ╰────
-      help: sweeps, `set` and `extends` are read before anything is set
+      help: sweeps, `set` and `extends` are read before values are set
 
     error: --set has 1 problem
     "#);
@@ -384,10 +384,10 @@ fn results_that_are_there_are_kept() {
        ·                                    ┬
        ·                                    ╰── too wide
        ╰────
-      help: write 8 at most, or submit it to who has more
+      help: write 8 at most, or submit it to an actor with more
 
     three.toml: 1 warning
-    error: `out` exists already and is left as it is: name another folder, or replace it with --force
+    error: `out` exists already and stays as it is: name another folder, or replace it with --force
     "#);
     assert_eq!(folder.tree("out"), before);
     let forced = folder.haggle(&["run", "three.toml", "-o", "out", "--force"]);
@@ -419,15 +419,15 @@ fn a_scenario_that_was_edited_runs_again_in_its_own_folder() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `runs/valid` is left as it is: `notes.md` in it is of no run
+    error: `runs/valid` stays as it is: its file `notes.md` does not belong to a run
 
-    hint: move it elsewhere, name another folder with -o, or add --force to lose it
+    hint: move it elsewhere, name another folder with -o, or add --force to delete it
     "#);
     assert_eq!(folder.read("runs/valid/notes.md"), "precious");
     fs::remove_file(folder.path().join("runs/valid/notes.md")).expect("it can be removed");
     // A named folder is not replaced without `--force`.
     let named = folder.haggle(&["run", "valid.toml", "-o", "runs/valid"]);
-    assert!(named.contains("exists already and is left as it is"), "{named}");
+    assert!(named.contains("exists already and stays as it is"), "{named}");
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn a_folder_of_another_file_is_not_replaced() {
     let folder = Folder::with(&[("a.toml", &a), ("b.toml", &b)]);
     assert!(folder.haggle(&["run", "a.toml"]).starts_with("exit code: 0\n"));
     let before = folder.tree("runs/same");
-    let refused = "`runs/same` exists already and is left as it is: name another folder";
+    let refused = "`runs/same` exists already and stays as it is: name another folder";
     for arguments in [&["run", "b.toml"][..], &["run", "a.toml", "-o", "runs/same"]] {
         let shown = folder.haggle(arguments);
         assert!(shown.starts_with("exit code: 4\n") && shown.contains(refused), "{shown}");
@@ -576,7 +576,7 @@ fn a_log_that_is_missing_is_shown_in_the_scenario() {
        ·       ────┬────
        ·           ╰── no such file
        ╰────
-      help: paths start from the scenario's folder; the README says where logs can be had
+      help: paths start from the scenario's folder; the README lists sources of logs
 
     error: log.toml has 1 problem
     "#);
@@ -701,7 +701,7 @@ fn a_run_that_is_interrupted_leaves_nothing() {
     ----- stderr -----
 
     stopping; press Ctrl-C again to stop at once
-    interrupted: nothing was written
+    interrupted: no results were written
     "#);
     assert_eq!(folder.names(), ["long.toml"]);
 }

@@ -234,7 +234,7 @@ load = { initial-max = "20%" }
        ╰────
       help: write percent of a resource, such as "10%"
 
-      × nothing says which share of a resource these sessions ask for
+      × the share of a resource that these sessions request is missing
         ╭─[wrong.toml:10:1]
      10 │ [[workload]]
         · ──────┬─────
@@ -264,7 +264,7 @@ load = { initial-max = "20%" }
         ·          ──────────────────────────────────────────────┬──────────────────────────────────────────────
         ·                                                        ╰── `holding` is missing here
         ╰────
-      help: add `holding`: Mean time for which a light session lasts, likewise
+      help: add `holding`: Mean duration of a light session, assumed until 30 of them have ended
 
       × [grid.policy] with `name = "with-dynamic-limit"` has no key `limit`
         ╭─[wrong.toml:25:41]
@@ -283,7 +283,7 @@ load = { initial-max = "20%" }
         ╰────
       help: write 0.01% or more, such as "5%"
 
-      × some time passes between sessions
+      × the time between sessions must be above zero
         ╭─[wrong.toml:25:97]
      25 │ policy = { name = "with-dynamic-limit", limit = "50%", light = "5%", blocking = "0%", between = "0s" }
         ·                                                                                                 ──┬─
@@ -315,13 +315,13 @@ load = { initial-max = "20%" }
         ╰────
       help: it belongs to `policy`: write `policy = { name = "rescheduling", gain = … }`
 
-      × sessions wait for nothing: they are placed when they arrive
+      × sessions do not wait: they are placed when they arrive
         ╭─[wrong.toml:30:12]
      30 │ schedule = "2s"
         ·            ──┬─
         ·              ╰── `schedule` is not zero
         ╰────
-      help: remove it; what a session waits for on its resource is `prepare`
+      help: remove it; `prepare` is the wait of a session on its resource
 
       × sessions reserve shares, and this site divides its resources equally
         ╭─[wrong.toml:32:1]
@@ -332,13 +332,13 @@ load = { initial-max = "20%" }
       help: write `sharing = "reserved"`, or choose a policy for jobs that share equally (`haggle list
             grid-policies`)
 
-      × others would compute on what sessions have reserved
+      × jobs outside the grid would compute on reserved shares
         ╭─[wrong.toml:41:8]
      41 │ load = { initial-max = "20%" }
         ·        ───────────┬───────────
         ·                   ╰── no room for it
         ╰────
-      help: remove it; nobody else computes where shares are reserved
+      help: remove it; resources that reserve shares have no other load
 
     error: wrong.toml has 14 problems
     "#);

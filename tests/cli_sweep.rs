@@ -217,9 +217,9 @@ fn stopped(end: impl FnOnce(std::process::Child) -> Option<String>) {
         ----- stderr -----
 
         stopping; press Ctrl-C again to stop at once
-        interrupted: the runs that are done are kept
+        interrupted: finished runs are kept
 
-        hint: the same command goes on with the others
+        hint: the same command continues with the others
         "#);
         let partial = folder.tree("out").into_keys().find(|name| name.contains(".partial"));
         assert_eq!(partial, None);
@@ -348,7 +348,7 @@ fn a_run_that_fails_is_named() {
     1 of 1 run failed:
       run 0 (seed=1): log.swf:1: expected 18 fields, found 3
 
-    hint: the tables are of the others; the same command tries these again
+    hint: the tables contain the other runs; the same command tries these again
     "#);
     let names = Vec::from_iter(folder.tree("out").into_keys());
     let left = [".sweep/failed/0.json", "aggregate.csv", "failed.csv", "runs.csv", "scenario.toml"];
@@ -412,7 +412,7 @@ fn figures_of_single_runs_are_drawn_when_asked_for() {
     ----- stderr -----
     error: the scenario's figures show one run each
 
-    hint: name the folder of a run, or say what to draw, such as --kind lines
+    hint: name the folder of a run, or a kind of figure, such as --kind lines
     "#);
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "drawn", "--figures"]);
     assert!(!stderr_of(&shown).contains("left out"), "{shown}");
@@ -623,7 +623,7 @@ fn status_says_what_is_there_of_a_sweep_that_nobody_submitted() {
     9 runs, not submitted to Slurm
       done            3
       failed          0
-      begun           1  somebody carries them out, or was stopped while doing so
+      begun           1  another command carries them out, or was stopped while doing so
       missing         5
     `haggle sweep SCENARIO -o DIR` carries out the others and sums up, with `--part K/N` a part of them
     ----- stderr -----
@@ -691,7 +691,7 @@ fn a_run_that_fails_keeps_no_other_from_its_end() {
     let shown = folder.haggle(&sweep);
     assert!(shown.starts_with("exit code: 3\n"), "{shown}");
     insta::assert_snapshot!(stderr_of(&shown), @r#"
-      ⚠ `replications` of the sweep has no effect: nothing here is drawn, so the seed changes nothing
+      ⚠ `replications` of the sweep has no effect: no value is drawn, so all seeds give the same run
         ╭─[sweep.toml:16:16]
      16 │ replications = 2
         ·                ┬
@@ -700,13 +700,13 @@ fn a_run_that_fails_keeps_no_other_from_its_end() {
       help: remove it: all runs of a point would be copies of one
 
     sweep.toml: 1 warning
-    warning: the replications are copies of one run at 1 of 1 points: the seed changes nothing there, so no confidence interval is given; the workload steps `random-window`, `resample` and `shake` make others of a log
+    warning: the replications are copies of one run at 1 of 1 points: the seed has no effect there, so no confidence interval is given; the workload steps `random-window`, `resample` and `shake` make others of a log
 
     2 of 4 runs failed:
       run 0 (log=damaged.swf/seed=1): damaged.swf:1: expected 18 fields, found 3
       run 1 (log=damaged.swf/seed=2): damaged.swf:1: expected 18 fields, found 3
 
-    hint: the tables are of the others; the same command tries these again
+    hint: the tables contain the other runs; the same command tries these again
     "#);
     insta::assert_snapshot!(folder.read("out/failed.csv"), @r#"
     run,seed,log,message
@@ -744,9 +744,9 @@ fn parts_and_their_merge_leave_what_one_machine_leaves() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: 7 of 9 runs are not there yet: nothing is summed up
+    error: 7 of 9 runs are not there yet: the sweep is not summed up
 
-    hint: `haggle sweep SCENARIO -o DIR` carries them out and sums up; what another command is carrying out it leaves alone
+    hint: `haggle sweep SCENARIO -o DIR` carries them out and sums up, without the runs of other commands
     "#);
     for other in ["1/4", "3/4", "4/4", "2/4"] {
         let shown = part(other);

@@ -52,7 +52,7 @@ fn a_sweep_is_submitted_once_and_then_resumed() {
     exit code: 0
     ----- stdout -----
     9 runs in 5 tasks: job 1, 2; summed up by job 3
-    haggle sweep status out  # how far it is
+    haggle sweep status out  # its progress
     ----- stderr -----
     "#);
     let told = folder.read("told").replace(&folder.path().display().to_string(), "PLACE");
@@ -83,7 +83,7 @@ fn a_sweep_is_submitted_once_and_then_resumed() {
       pending         2
       left            5  no task will do them (tasks that ended: TIMEOUT 1, forgotten 2)
     summed up by job 3: it waits
-    --slurm --resume submits those that are left and those that failed
+    --slurm --resume submits missing and failed runs
     ----- stderr -----
     "#);
     insta::assert_snapshot!(slurm(&["--resume"]), @r#"
@@ -92,12 +92,12 @@ fn a_sweep_is_submitted_once_and_then_resumed() {
     ----- stderr -----
     error: jobs of this sweep wait or run: 1, 3
 
-    hint: `haggle sweep status out` says how far it is; `haggle sweep cancel` ends them
+    hint: `haggle sweep status out` reports its progress; `haggle sweep cancel` ends them
     "#);
     insta::assert_snapshot!(on_site(&folder, "localhost", &["sweep", "cancel", "out"]), @r#"
     exit code: 0
     ----- stdout -----
-    2 jobs cancelled; the runs that are done are kept
+    2 jobs cancelled; finished runs are kept
     ----- stderr -----
     "#);
     assert_eq!(folder.read("told").lines().last(), Some("scancel 1 3"));
@@ -108,14 +108,14 @@ fn a_sweep_is_submitted_once_and_then_resumed() {
     ----- stderr -----
     error: this sweep was submitted before
 
-    hint: `haggle sweep status out` says how far it is; --resume submits what is missing or failed
+    hint: `haggle sweep status out` reports its progress; --resume submits missing and failed runs
     "#);
     let shown = slurm(&["--resume"]);
     insta::assert_snapshot!(shown, @r#"
     exit code: 0
     ----- stdout -----
     8 runs in 1 task: job 5; summed up by job 6
-    haggle sweep status out  # how far it is
+    haggle sweep status out  # its progress
     ----- stderr -----
     "#);
 }
@@ -126,7 +126,7 @@ fn what_cannot_go_to_a_cluster_is_said_before_anything_is_submitted() {
     let sweep = ["sweep", "sweep.toml", "-o", "/dev/shm/haggle-not-shared", "--slurm"];
     let shown = on_site(&folder, "n1", &sweep);
     assert!(!std::path::Path::new("/dev/shm/haggle-not-shared").exists());
-    assert!(shown.contains("is on `/dev/shm` (tmpfs), which other nodes do not see"), "{shown}");
+    assert!(shown.contains("is on `/dev/shm` (tmpfs), which other nodes cannot access"), "{shown}");
     let none = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--slurm"]);
     if !none.starts_with("exit code: 0") {
         assert!(none.contains("scontrol"), "{none}");
@@ -187,7 +187,7 @@ fn names_of_folders_are_no_patterns_and_no_words_of_a_shell() {
     let name = "100%j it's";
     let sweep = ["sweep", "sweep.toml", "-o", name, "--slurm", "--chunk", "3"];
     let shown = on_site(&folder, "localhost", &sweep);
-    assert!(shown.contains("\nhaggle sweep status '100%j it'\\''s'  # how far it is\n"), "{shown}");
+    assert!(shown.contains("\nhaggle sweep status '100%j it'\\''s'  # its progress\n"), "{shown}");
     let told = folder.read("told");
     assert!(told.contains("/100%%j it's/.sweep/slurm/log/%A_%a "), "{told}");
     assert!(told.contains("/100%%j it's/.sweep/slurm/log/%j "), "{told}");

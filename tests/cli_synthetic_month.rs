@@ -92,7 +92,7 @@ submits-to = "north"
 "#;
     let folder = Folder::with(&[("month.toml", month)]);
     let shown = folder.haggle(&["validate", "month.toml"]);
-    assert!(shown.contains("nothing here is drawn, so the seed changes nothing"), "{shown}");
+    assert!(shown.contains("no value is drawn, so all seeds give the same run"), "{shown}");
     let shown = folder.haggle(&["run", "month.toml", "--check", "--quiet", "-o", "runs"]);
     assert!(shown.contains("30 jobs on 8 processors of 1 provider"), "{shown}");
 }

@@ -79,7 +79,7 @@ fn a_part_that_nobody_could_hold_is_refused_at_its_first_try() {
         let shown = folder.haggle(&["run", "wide.toml", "-o", "out", "--check"]);
         assert!(shown.starts_with("exit code: 0"), "{protocol}: {shown}");
         assert!(shown.contains("1 completed, 1 rejected (1 too wide)"), "{protocol}: {shown}");
-        let told = "note: 1 job needs more processors than there are where it was sent";
+        let told = "note: 1 job needs more processors than its receiver has";
         assert!(unwrapped(stderr_of(&shown)).contains(told), "{protocol}: {shown}");
         let table = folder.read("out/transactions.csv");
         assert_eq!(column(&table, "job"), ["0", "1"], "{protocol}: {table}");
@@ -111,7 +111,7 @@ fn a_job_that_is_too_wide_is_warned_about_before_the_run() {
        ·                                   ┬
        ·                                   ╰── too wide
        ╰────
-      help: write 5 at most, or submit it to who has more
+      help: write 5 at most, or submit it to an actor with more
 
     wide.toml: 1 warning
     wide.toml: valid, 2 providers, 1 workload, 1 run
@@ -245,7 +245,7 @@ fn keys_of_another_protocol_are_refused_or_warned_about() {
     for key in ["patience", "retry", "back-off"] {
         assert!(none.contains(&format!("`{key}` of the co-allocation")), "{none}");
     }
-    assert!(none.contains("without a `protocol` nobody waits for an answer"), "{none}");
+    assert!(none.contains("without a `protocol` there is no answer to wait for"), "{none}");
 }
 
 /// Each of two jobs holds one provider and waits for the other one.

@@ -156,7 +156,7 @@ fn an_empty_scenario_says_what_it_needs() {
       × the scenario has no user
        ╭─[empty.toml:1:1]
        ╰────
-      help: add a [[user]] with a name, a workload and whom it submits to
+      help: add a [[user]] with a name, a workload and `submits-to`
 
       × the scenario has no workload
        ╭─[empty.toml:1:1]
@@ -346,7 +346,7 @@ fn names_that_are_not_there_are_found_through_a_whole_scenario() {
         ╰────
       help: did you mean `policy`?
 
-      × path "metascheduler.grids.placement" matches nothing in the scenario
+      × path "metascheduler.grids.placement" matches no key of the scenario
         ╭─[names.toml:50:8]
      50 │ path = "metascheduler.grids.placement"
         ·        ───────────────┬───────────────
@@ -455,7 +455,7 @@ fn all_mistakes_are_reported_together() {
         ·       ──────┬──────
         ·             ╰── no such file
         ╰────
-      help: paths start from the scenario's folder; the README says where logs can be had
+      help: paths start from the scenario's folder; the README lists sources of logs
 
       × `processors` is 0, needs at least 1
         ╭─[wrong.toml:30:33]
@@ -463,7 +463,7 @@ fn all_mistakes_are_reported_together() {
         ·                                 ┬
         ·                                 ╰── needs at least 1
         ╰────
-      help: `processors`: Processors the job needs, all at once
+      help: `processors`: Processors that the job needs, all at once
 
       × `requested` is 0s, needs more
         ╭─[wrong.toml:30:48]
@@ -657,7 +657,7 @@ fn all_mistakes_are_reported_together() {
         ·           ─────┬─────
         ·                ╰── cannot be read
         ╰────
-      help: write time with a unit, such as "2d", or percent of the run, such as "5%"
+      help: write time with a unit, such as "2d", or a share in percent, such as "5%"
 
       × `format` must be a word, not an array
         ╭─[wrong.toml:80:10]
@@ -673,7 +673,7 @@ fn all_mistakes_are_reported_together() {
         ·          ───────┬──────
         ·                 ╰── cannot be read
         ╰────
-      help: did you mean "mean_slowdown"? `haggle list metrics` says what there is
+      help: did you mean "mean_slowdown"? `haggle list metrics` lists all names
 
       × no sweep axis is called "load"
         ╭─[wrong.toml:85:5]
@@ -699,7 +699,7 @@ fn all_mistakes_are_reported_together() {
         ╰────
       help: swap `from` and `until`
 
-      × path "provider.east.policy" matches nothing in the scenario
+      × path "provider.east.policy" matches no key of the scenario
         ╭─[wrong.toml:96:8]
      96 │ path = "provider.east.policy"
         ·        ───────────┬──────────
@@ -713,7 +713,7 @@ fn all_mistakes_are_reported_together() {
         ·        ───────────┬───────────
         ·                   ╰── 2 variants x 600 replications
         ╰────
-      help: vary less, or set `max-runs = 1200` if that is what you want
+      help: vary less, or set `max-runs = 1200`
 
       × `policy` cannot be "fcsf"
          ╭─[wrong.toml:100:19]
@@ -730,7 +730,7 @@ fn all_mistakes_are_reported_together() {
          ·          ─┬
          ·           ╰── needs at least 1
          ╰────
-      help: `values`: The values it takes
+      help: `values`: Values of the axis
 
     error: wrong.toml has 45 problems
     "#);
@@ -781,7 +781,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ───────────────────────────────────┬───────────────────────────────────
         ·                                      ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × step deadlines: exponential law: mean is 0, expected a finite number above 0
         ╭─[steps.toml:24:3]
@@ -789,7 +789,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ──────────────────────────────────┬─────────────────────────────────
         ·                                     ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × `mean` must be a string, not an integer
         ╭─[steps.toml:25:63]
@@ -821,7 +821,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ────────────────────────┬────────────────────────
         ·                           ╰── out of range
         ╰────
-      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
+      help: `haggle help KEY` explains a key, and docs/scenario.md has all keys
 
       × lublin-feitelson: size-low is 4, expected 0 to size-medium
         ╭─[steps.toml:34:10]

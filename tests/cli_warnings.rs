@@ -133,7 +133,8 @@ fn disclosure_that_nobody_asks_for_is_warned_about() {
     let shown = folder.haggle(&["validate", "asked.toml"]);
     assert_eq!(stderr_of(&shown), "asked.toml: valid, 1 provider, 1 workload, 1 run\n");
     let shown = folder.haggle(&["validate", "unasked.toml"]);
-    let text = "`disclosure` of provider \"north\" has no effect: it may tell \"queue\", and its";
+    let text =
+        "`disclosure` of provider \"north\" has no effect: it may disclose \"queue\", and its";
     assert!(stderr_of(&shown).contains(text), "{shown}");
 }
 
@@ -151,7 +152,7 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
         "step 1 (\"filter\") of workload \"log\" has no effect: it changed none of the jobs",
         "workload \"log\": 1 job names a preceding job (field 17 of the log), which is not read: it \
          arrives when it did in the log",
-        "failures have no effect: nothing was down in the time of the run",
+        "failures have no effect: no node was down in the time of the run",
     ];
     let shown = folder.haggle(&["run", "log.toml", "-o", "out"]);
     assert_eq!(warnings(&folder, "out"), told, "{shown}");
@@ -187,7 +188,7 @@ fn a_failure_that_ends_the_run_is_no_failure_of_nothing() {
         let text = VALID.replace("processors = 8\n", north);
         format!("{text}[[failures]]\noutages = [{outage}]\n")
     };
-    let nothing = ["failures have no effect: nothing was down in the time of the run"];
+    let nothing = ["failures have no effect: no node was down in the time of the run"];
     for (outage, outcome, told) in [
         (r#"["60s", "70s"]"#, "1 failed", &[][..]),
         (r#"["79s", "90s"]"#, "1 failed", &[]),
@@ -315,7 +316,7 @@ fn common_mistakes_are_called_by_their_name() {
     let user = with("submit = \"0s\"", "user = 4294967295, submit = \"0s\"");
     assert_eq!(user[0], "`user` is 4294967295, needs at most 2147483647");
     let set = problems(&format!("{VALID}\n[set]\n\"set.x\" = 1\n"));
-    assert_eq!(set[0], "path \"set.x\" matches nothing in the scenario");
+    assert_eq!(set[0], "path \"set.x\" matches no key of the scenario");
     let figure = "\n[[figure]]\nkind = \"gantt\"\n\
                   [[sweep.axis]]\npath = \"figure.1.kind\"\nvalues = [\"lines\"]\n";
     let varied = problems(&format!("{VALID}{figure}"));
@@ -371,7 +372,7 @@ fn disclosures_are_listed_with_those_who_ask_for_them() {
     );
     assert!(line("slots").ends_with("coallocation without a protocol; mapping slots"), "{listed}");
     assert!(line("offers").contains("; protocol two-phase, one-phase, "), "{listed}");
-    assert!(line("queue").ends_with("nobody"), "{listed}");
+    assert!(line("queue").ends_with("none"), "{listed}");
 }
 
 #[test]
@@ -381,7 +382,7 @@ fn a_grid_has_an_order_of_events_of_its_own() {
                     [[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"grid\"\n\
                     [grid]\npolicy = \"fjbcr\"\n[[grid.site]]\nname = \"north\"\nresources = 1\n";
     let said = problems(scenario);
-    let text = "in a grid, what ends comes before what arrives or fails, and a round comes last";
+    let text = "in a grid, ends come before arrivals and failures, and a round comes last";
     assert_eq!(said[0], text);
 }
 
@@ -500,10 +501,10 @@ fn a_storage_that_keeps_more_than_it_holds_is_warned_about_and_ends_the_run() {
         ("fetched.toml", &fetched),
         ("large.toml", &grid("storage = { capacity = \"15 GB\" }")),
     ]);
-    let before = "the storage holds 10 GB and keeps all it has, and the outputs of all listed jobs \
-                  are 15 GB";
+    let before =
+        "the storage holds 10 GB and keeps all outputs, but those of all listed jobs are 15 GB";
     let after = "the storage was full for good: 1 jobs were computed, and their outputs waited for \
-                 room until the run was over; `kept` says when outputs leave it";
+                 room until the run was over; `kept` limits how long outputs stay";
     for driver in ["sequential", "actix"] {
         let shown =
             folder.haggle(&["run", "full.toml", "-o", driver, "--driver", driver, "--check"]);

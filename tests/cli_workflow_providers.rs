@@ -126,7 +126,7 @@ fn tasks_run_when_their_data_have_come() {
     let told = folder.haggle(&["explain", "out", "3"]);
     let way = [
         "data, s",
-        "The workflow was done by it: this is the critical path as it was.",
+        "It was the last task of the workflow: this is the actual critical path.",
         "before its parents were done",
     ];
     for text in way {
@@ -306,7 +306,7 @@ fn what_needs_a_task_that_fails_is_rejected_and_explained() {
     let barred = jobs.iter().find(|row| row[2] == "parent_failed").expect("one that is barred");
     assert!(jobs.iter().any(|row| row[1] == "failed"), "{jobs:?}");
     let told = folder.haggle(&["explain", "out", &barred[0]]);
-    assert!(told.contains("an earlier task of its workflow came to nothing: task"), "{told}");
+    assert!(told.contains("an earlier task of its workflow was not completed: task"), "{told}");
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn what_cannot_work_is_refused_with_a_way_out() {
         (
             "width = 3",
             "width = 3\nprogress = { estimates = \"over\" }",
-            "say nothing of their progress",
+            "do not report their progress",
         ),
         (
             "width = 3",
@@ -356,5 +356,5 @@ fn what_cannot_work_is_refused_with_a_way_out() {
     assert!(told(&shared).contains("`sharing` of the network has no effect"), "{}", told(&shared));
     let crash = "[[failures]]\nactors = [\"users\"]\noutages = [[\"1h\", \"2h\"]]\n";
     let told = told(&format!("{valid}\n{crash}"));
-    assert!(told.contains("is lost, and would cost jobs"), "{told}");
+    assert!(told.contains("are lost, and jobs with them"), "{told}");
 }

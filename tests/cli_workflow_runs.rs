@@ -175,7 +175,7 @@ fn the_critical_path_as_it_was_is_told() {
          3  flows!4         64387           0       11           100    64498
        all                                  0       20          1100
 
-    The workflow was done by it: this is the critical path as it was.
+    It was the last task of the workflow: this is the actual critical path.
     ");
     insta::assert_snapshot!(told("flows!2"), @"
     The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
@@ -185,7 +185,7 @@ fn the_critical_path_as_it_was_is_told() {
          1  flows!2         63584           0        5           400    63989
        all                                  0       11           600
 
-    The workflow was done at 64498 s, by task 3; the story of flows!4 has its critical path as it was.
+    The workflow was done at 64498 s, by task 3; the explanation of flows!4 has its actual critical path.
     ");
 }
 
@@ -242,7 +242,7 @@ fn what_is_no_workflow_is_refused_before_the_run() {
         ("count = 1\nfiles = []", 1, &["`files` has 0 elements"]),
         ("count = 1", 1, &["neither `width` nor `shape` nor `files`"]),
         ("count = 1\nwidth = 3\nshape = \"montage\"", 1, &["has both `width` and `shape`"]),
-        ("count = 1\nwidth = 3", 1, &["nothing says how long a task runs", "add `work = \"1h\"`"]),
+        ("count = 1\nwidth = 3", 1, &["the length of a task is missing", "add `work = \"1h\"`"]),
         ("count = 1\nshape = \"montage\"", 1, &["add `tasks = 50`"]),
         (
             "count = 1\nshape = \"montage\"\ntasks = 14",
@@ -294,7 +294,7 @@ fn what_is_no_workflow_is_refused_before_the_run() {
     assert!(twice.contains("the workflows of \"flows\" are submitted twice"), "{twice}");
     let text = world("count = 1\nfiles = [\"good.json\"]", "workflow")
         .replace("model = \"workflows\"", "model = \"workflows\"\ndata = { input = \"1 MB\" }");
-    assert!(shown(&text).contains("how much input a task has, its workflow says"));
+    assert!(shown(&text).contains("the workflow of a task gives its input"));
 }
 
 /// On one resource, task c holds the slot for 802 of the 1207 s between the earliest start of b and
@@ -333,7 +333,7 @@ fn what_static_schedules_do_not_need_is_refused() {
     let jobs = jobs.replace(&format!("[workload.workflows]\n{flows}"), "");
     let copied = good.replace("[[grid.site]]", "replicas = { max = 2 }\n\n[[grid.site]]");
     for (text, said) in [
-        (&silent, "static schedules are made from what users say of their tasks before"),
+        (&silent, "static schedules are made from task lengths that users state in advance"),
         (&silent, "remove it, or choose a policy that decides in rounds"),
         (&jobs, "no workload of this grid has any"),
         (&jobs, "add a workload with `model = \"workflows\"`"),

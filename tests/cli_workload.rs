@@ -271,7 +271,7 @@ fn a_window_behind_the_log_has_no_jobs() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: nothing to write to `out.swf`: no job lies in the window
+    error: no job to write to `out.swf`: the window is empty
 
     hint: `haggle workload inspect` shows how long the log is; --from and --window must lie in it
     "#);

@@ -281,12 +281,12 @@ fn what_a_grid_cannot_do_for_a_metascheduler_is_refused() {
             "jobs would come back",
         ),
         (OVERFLOW, "to = \"north\"", "to = \"nort\"", "did you mean \"north\"?"),
-        (OVERFLOW, "after = \"50s\"", "after = \"0s\"", "a job waits for some time"),
+        (OVERFLOW, "after = \"50s\"", "after = \"0s\"", "must be above zero"),
         (
             OVERFLOW,
             "[grid]\n",
             "[network]\nloss = \"1%\"\n\n[grid]\n",
-            "the grid passes jobs on, and messages that are lost would cost jobs",
+            "the grid passes jobs on, and would lose jobs by messages that are lost",
         ),
     ];
     for (scenario, from, to, expected) in cases {

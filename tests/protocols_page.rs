@@ -4,10 +4,10 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-const BEGINNING: &str = "# What actors say to each other
+const BEGINNING: &str = "# Messages between actors
 
-Every message there is, protocol by protocol. An actor reads no other actor's state: what it knows came in one of these.
-This page is put together from the headers of `agents/src/protocol/*.rs`; to renew it:
+All messages, protocol by protocol. An actor cannot read the state of another actor: all its knowledge arrives in messages.
+This page is made from the headers of `agents/src/protocol/*.rs`; to renew it:
 `UPDATE_PROTOCOLS=1 cargo test -p haggle --test main protocols_page`.
 
 | protocol | between | about |

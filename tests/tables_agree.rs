@@ -247,7 +247,7 @@ fn what_is_wrong_with_workflows_is_found() {
     assert!(changed(5, later).contains("submitted together"));
     assert!(changed(6, later).contains("starts with the first attempt"));
     assert!(changed(7, later).contains("ends with its last task"));
-    assert!(changed(8, later).contains("what its times say"));
+    assert!(changed(8, later).contains("agree with its times"));
     let bound = "no makespan is below the bound of its critical path";
     assert!(changed(12, |_| "0.9".to_owned()).contains(bound));
     assert!(changed(15, more).contains("`workflows` counts tasks and their attempts"));
@@ -280,10 +280,10 @@ fn what_is_wrong_with_bookings_is_found() {
     };
     let more = |cell: &str| (cell.parse::<i64>().expect("a number") + 1).to_string();
     let later = |cell: &str| (cell.parse::<f64>().expect("a time") + 1e6).to_string();
-    assert!(changed(0, |_| "99999".to_owned()).contains("what was booked is in `jobs`"));
+    assert!(changed(0, |_| "99999".to_owned()).contains("a booked job is in `jobs`"));
     assert!(changed(1, |_| "99".to_owned()).contains("places of a job are numbered in order"));
-    assert!(changed(3, |_| String::new()).contains("somebody asked for each place"));
-    assert!(changed(5, more).contains("parts add up to what the job asks for"));
+    assert!(changed(3, |_| String::new()).contains("each place except the first was requested"));
+    assert!(changed(5, more).contains("parts add up to the requested processors"));
     assert!(changed(6, later).contains("parts are booked for one time"));
     let missing = found_after(&out, "bookings.csv", without_last_line);
     assert!(missing.contains("parts"), "{missing}");
@@ -303,7 +303,7 @@ fn what_is_wrong_with_bookings_is_found() {
         lines.iter().map(put_off).collect()
     });
     assert!(
-        postponed.contains("moves to where it gains") || postponed.contains("booked for"),
+        postponed.contains("moves to a place with a gain") || postponed.contains("booked"),
         "{postponed}"
     );
 }
@@ -347,13 +347,13 @@ fn what_is_wrong_with_parts_that_were_agreed_on_is_found() {
             found_after(&out, table, |text| with_all(text, column, from, to))
         };
         let failed = changed("transactions.csv", "outcome", "agreed", "failed");
-        assert!(failed.contains("what is done was agreed on"), "{protocol}: {failed}");
+        assert!(failed.contains("a done job was agreed on"), "{protocol}: {failed}");
         let asked = changed("transactions.csv", "parts", "", "0");
-        assert!(asked.contains("no more parts ran than were asked for"), "{protocol}: {asked}");
+        assert!(asked.contains("no more parts ran than were requested"), "{protocol}: {asked}");
         let elsewhere = changed("attempts.csv", "provider", "", "site-1");
         assert!(elsewhere.contains("each part has a provider"), "{protocol}: {elsewhere}");
         let missing = found_after(&out, "attempts.csv", without_last_line);
-        assert!(missing.contains("add up to what the job asks for"), "{protocol}: {missing}");
+        assert!(missing.contains("add up to the requested processors"), "{protocol}: {missing}");
         let early = changed("transactions.csv", "opening_time", "", "9e9");
         assert!(early.contains("no part starts before its try"), "{protocol}: {early}");
     }
@@ -461,28 +461,28 @@ fn what_is_wrong_with_what_was_held_is_found() {
         let missing = found_after(&out, "holds.csv", without_last_line);
         expect(missing, "each part that ran was held");
         let other = changed(("outcome", "over"), &|row| row.add("agreement", 1e6));
-        expect(other, "what is held is held for a try in `transactions`");
-        // In this world, some protocols never give a part up, and some have no leases.
+        expect(other, "a part is held for a try in `transactions`");
+        // Not every protocol has something to give up in this world, and not all have leases.
         let text = folder.read("out/holds.csv");
         if text.contains("given_up") {
             let kept = changed(("outcome", "given_up"), &|row| {
                 row.set("end_time", "");
                 row.set("outcome", "open");
             });
-            expect(kept.clone(), "what was held in vain is what was given up");
-            // Under these protocols, a part of a later agreement may be given up.
+            expect(kept.clone(), "parts held in vain are the parts given up");
+            // Under these a part may be given up of what is agreed on later.
             if !["negotiation", "claiming"].contains(&protocol) {
-                expect(kept, "what was held and not agreed on is given back");
+                expect(kept, "a held part without agreement is given back");
             }
             let longer = changed(("outcome", "given_up"), &|row| row.add("end_time", 1.0));
-            expect(longer, "what was held in vain is what was given up");
+            expect(longer, "parts held in vain are the parts given up");
         }
         if has_leases(protocol) {
             let lapsed = changed(("lease_end_time", ""), &|row| {
                 let since = row["holding_time"].clone();
                 row.set("lease_end_time", &since);
             });
-            expect(lapsed, "a lease ends when it was said to");
+            expect(lapsed, "a lease ends at its stated end");
         }
     }
 }
@@ -510,9 +510,9 @@ fn what_does_not_agree_is_found() {
     let out = folder.path().join("out");
     assert_eq!(audit(&out), Ok(()));
     let missing = |table| found_after(&out, table, without_last_line);
-    assert!(missing("jobs.csv").contains("what was tried is in `jobs`"));
+    assert!(missing("jobs.csv").contains("a job with attempts is in `jobs`"));
     assert!(missing("attempts.csv").contains("`jobs` counts the rows in `attempts`"));
-    assert!(missing("placements.csv").contains("busy_time is what placements add up to"));
+    assert!(missing("placements.csv").contains("busy_time is the sum of placements"));
     assert!(missing("disclosures.csv").contains("`disclosures` adds up to the summary's"));
     assert!(missing("offers.csv").contains("`offers` has a row for each offer disclosed"));
     assert!(missing("outages.csv").contains("a failure is in `outages`"));

@@ -4,20 +4,20 @@
 //! |---|---|---|
 //! | [`submission`] | user, metascheduler, provider | a job as a whole |
 //! | [`reservation`] | user, provider | a window for a job, in advance |
-//! | [`query`] | metascheduler, provider | what would become of a rigid job |
+//! | [`query`] | metascheduler, provider | predicted start and end of a rigid job |
 //! | [`reallocation`] | reallocator, provider | sizes of moldable jobs, and jobs that move |
 //! | [`bargain`] | metascheduler, provider | offers for a bag |
 //! | [`agreement`] | metascheduler, provider | holding and committing parts of a bag |
 //! | [`coallocation`] | metascheduler, provider | parts of a rigid job at several providers |
-//! | [`transaction`] | metascheduler, provider, acceptor | the same, by a protocol of the scenario's choice |
+//! | [`transaction`] | metascheduler, provider, acceptor | parts of a rigid job, by a protocol of the scenario's choice |
 //! | [`planning`] | metascheduler, cluster, resource updates | plans for applications of phases, and loads |
-//! | [`share`] | metascheduler, provider | how a share of a bag fares |
+//! | [`share`] | metascheduler, provider | progress of a share of a bag |
 //! | [`resource`] | nature, owner | failures and repairs |
 //! | [`dispatch`] | dispatcher, resource | attempts of jobs of a grid |
 //! | [`information`] | resource, information service, dispatcher | the state of resources |
 //! | [`data`] | resource, network, storage, dispatcher | transfers and room |
 //! | [`checkpoint`] | resource, checkpoint server, dispatcher | checkpoints |
-//! | [`run`] | the world, everybody | what comes, and the end of the run |
+//! | [`run`] | the world, all actors | due events, and the end of the run |
 //!
 //! A message is defined in one place: its fields, and behind an arrow the facts about it (`said.rs`).
 //! These are its name in tables, the job it is about, the phase of its delivery, and the items that

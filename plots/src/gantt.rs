@@ -48,9 +48,9 @@ haggle_model::words! {
         JobId = "job_id",
         /// The user by the number in the log, or by the name in the scenario.
         User = "user",
-        /// What its file calls a task of a workflow, else the workload and the number of the job in it.
+        /// The name of a task of a workflow in its file; for other jobs, the workload and the number of the job in it.
         Name = "name",
-        /// Nothing.
+        /// No text.
         None = "none",
     }
 }

@@ -65,8 +65,8 @@ impl JobTimeline {
         let high = self.until.unwrap_or(last + edge);
         if !bars().any(|bar| bar.dispatched <= high && bar.end >= low) {
             let reason = match (self.from, self.until) {
-                (None, None) => "the job was sent nowhere",
-                _ => "the job was nowhere in the time that is drawn",
+                (None, None) => "the job was never sent to a resource",
+                _ => "the job was at no resource in the time that is drawn",
             };
             return Err(PlotError::NoData { title: self.title.clone(), reason });
         }

@@ -36,7 +36,7 @@ haggle_model::words! {
         /// Distribution of a metric over the replications of a sweep, or over the jobs of a run:
         /// quartiles and whiskers.
         Box = "box",
-        /// The same for many values: boxes between the fourths, the eighths and so on.
+        /// As box, for many values: boxes between the fourths, the eighths and so on.
         LetterValues = "letter-values",
         /// A metric over a sweep axis.
         Lines = "lines",
@@ -187,7 +187,7 @@ impl FigureKind {
                 Some(("shows a grid", "gantt"))
             }
             (FigureKind::Gantt, true) => {
-                Some(("shows which job held which processors", "resource-timeline"))
+                Some(("shows the processors held by each job", "resource-timeline"))
             }
             _ => None,
         }

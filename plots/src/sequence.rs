@@ -49,7 +49,7 @@ pub struct SequenceMessage {
 impl Sequence {
     pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         if self.messages.is_empty() {
-            let reason = "nobody says anything about the job in the time that is drawn";
+            let reason = "no message is about the job in the time that is drawn";
             return Err(PlotError::NoData { title: self.title.clone(), reason });
         }
         let shown = self.messages.len().min(MESSAGES_MAX);

@@ -29,17 +29,17 @@ use crate::interrupt::STOP;
 use crate::report::say;
 use crate::shell;
 
-/// How a sweep goes to a cluster.
+/// Submission of a sweep to a cluster.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "On a cluster")]
 pub(crate) struct OnCluster {
     /// Submit the runs to Slurm as job arrays, and a job that sums up after them
     #[arg(long, conflicts_with = "jobs")]
     pub(crate) slurm: bool,
-    /// Submit again what is missing or failed
+    /// Submit missing and failed runs again
     #[arg(long, requires = "slurm")]
     resume: bool,
-    /// Time of a task; its runs are to take half of that
+    /// Time limit of a task; its runs are planned to take half of it
     #[arg(long, value_name = "TIME", requires = "slurm", default_value = "10min")]
     time: TimeSpan,
     /// Partition of the jobs
@@ -48,13 +48,13 @@ pub(crate) struct OnCluster {
     /// Account that pays for them
     #[arg(long, value_name = "NAME", requires = "slurm")]
     account: Option<String>,
-    /// Runs of a task, instead of as many as fit by what the first runs take
+    /// Runs of a task; without it, as many as fit by the times of the first runs
     #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u32).range(1..))]
     chunk: Option<u32>,
-    /// Believe that all nodes see the folder, whatever its file system is
+    /// Assume that all nodes see the folder, whatever its file system
     #[arg(long, requires = "slurm")]
     shared: bool,
-    /// Whatever else sbatch takes, behind `--`
+    /// Further options of sbatch, behind `--`
     #[arg(last = true, value_name = "SBATCH OPTION", requires = "slurm")]
     options: Vec<String>,
     /// Carry out a chunk, as a task of an array
@@ -94,7 +94,7 @@ pub(crate) struct CancelArgs {
 pub(crate) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
     let rounds = submitted(&args.folder)?;
     let jobs = cancel_jobs(&rounds)?;
-    print(&format!("{} cancelled; the runs that are done are kept\n", count(jobs, "job")))?;
+    print(&format!("{} cancelled; finished runs are kept\n", count(jobs, "job")))?;
     Ok(Exit::Success)
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn submitted(folder: &Path) -> Result<Rounds, Error> {
     let rounds = Rounds::read(folder)?;
     if rounds.all.is_empty() {
         return Err(Error::Unfit {
-            message: format!("nothing was submitted of `{}`", folder.display()),
-            hint: "name the folder that `haggle sweep --slurm` was given with -o".to_owned(),
+            message: format!("no job of `{}` was submitted", folder.display()),
+            hint: "name the folder given to `haggle sweep --slurm` with -o".to_owned(),
         });
     }
     Ok(rounds)
@@ -170,7 +170,7 @@ pub(crate) fn submit_all(
         });
     }
     if requests.is_empty() {
-        print("all runs are there: nothing is left to submit\n")?;
+        print("all runs are finished: there is none to submit\n")?;
         return Ok(Exit::Success);
     }
     let program = env::current_exe().map_err(|error| unreadable(Path::new("haggle"), error))?;
@@ -192,7 +192,7 @@ pub(crate) fn submit_all(
         submitted.sum,
     );
     for request in &requests {
-        text.push_str(&format!("{}  # how far it is\n", status_of(request.output)));
+        text.push_str(&format!("{}  # its progress\n", status_of(request.output)));
     }
     print(&text)?;
     Ok(Exit::Success)
@@ -209,7 +209,7 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     let jobs = Jobs::read(&rounds)?;
     let all = rounds.all.values().flat_map(|round| round.jobs());
     let active: Vec<String> = all.filter(|job| jobs.is_active(job)).collect();
-    let status = format!("`{}` says how far it is", status_of(output));
+    let status = format!("`{}` reports its progress", status_of(output));
     if !active.is_empty() {
         let message = format!("jobs of this sweep wait or run: {}", active.join(", "));
         let hint = format!("{status}; `haggle sweep cancel` ends them");
@@ -217,7 +217,7 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     }
     if !rounds.all.is_empty() && !cluster.resume {
         let message = "this sweep was submitted before".to_owned();
-        let hint = format!("{status}; --resume submits what is missing or failed");
+        let hint = format!("{status}; --resume submits missing and failed runs");
         return Err(Error::Unfit { message, hint });
     }
     Ok(())
@@ -244,7 +244,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
     let first: BTreeSet<usize> = todo.iter().copied().step_by(todo.len().div_ceil(FIRST)).collect();
     if !quiet {
         let runs = count(first.len(), "run");
-        say(&format!("{runs} carried out here first, to see how long they take\n"));
+        say(&format!("{runs} carried out here first, to measure their time\n"));
     }
     let (late, over) = (AtomicBool::new(false), AtomicBool::new(false));
     // Runs that will be packed are carried out in a scratch folder; only their durations are kept.

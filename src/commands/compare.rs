@@ -23,20 +23,18 @@ use crate::exit::Exit;
 
 /// Compare two runs, job by job, two sweeps, run by run, or the variants of one sweep
 ///
-/// Jobs are compared one by one where both runs had the same: workload, number, submission,
-/// processors, request and run time. Of sweeps, runs of one variant and seed are
-/// compared. All tables are read and held against the digest that was written with them.
-/// Exits with 0 if the tables that both have and the summary are the same, else with 1.
+/// Jobs are compared one by one if both runs had them with the same workload, number, submission, processors, request
+/// and run time. Of sweeps, runs of one variant and seed are compared. All tables are read and checked against the
+/// digest that was written with them. Exits with 0 if the common tables and the summary are the same, else with 1.
 ///
-/// With --against, each other value of an axis of one sweep is held against the value named, seed
-/// by seed: as all variants draw the same random numbers, these differences are known far better
-/// than the means.
+/// With --against, each other value of an axis of one sweep is compared with the given value, seed by seed. All
+/// variants draw the same random numbers, so these differences are known more precisely than the means.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle compare runs/first runs/second  # exit code 1: they differ
   haggle compare runs/first runs/second --json | jq .jobs.earlier
   haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time
-  haggle compare sweeps/monday --against policy=easy  # who beats it, and by how much")]
+  haggle compare sweeps/monday --against policy=easy  # policies that are better, and by how much")]
 pub(crate) struct Args {
     /// Folder of the first run, or sweep
     #[arg(value_name = "A")]
@@ -44,13 +42,13 @@ pub(crate) struct Args {
     /// Folder of the second run, or sweep
     #[arg(value_name = "B", required_unless_present = "against")]
     b: Option<PathBuf>,
-    /// Of one sweep, hold all other values of an axis against this one
+    /// Compare all other values of an axis of one sweep with this one
     #[arg(long, value_name = "AXIS=VALUE", value_parser = within::axis_value, conflicts_with = "b")]
     against: Option<(String, String)>,
-    /// How many of the jobs whose starts differ most are listed
+    /// Number of listed jobs, of those whose starts differ most
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
-    /// Show this metric in place of the usual ones: any that `runs.csv`, `aggregate.csv` and figures have, such as
+    /// Show this metric in place of the default ones: any of `runs.csv`, `aggregate.csv` and figures, such as
     /// class.external.mean_waiting_time; may be given several times
     #[arg(short, long = "metric", value_name = "METRIC", hide_possible_values = true,
         value_parser = complete::metrics(StringValueParser::new()))]
@@ -94,8 +92,8 @@ fn asked<'n>(
         let is_known = known.clone().any(|it| it == name);
         is_known.then_some(name).ok_or_else(|| Error::Unfit {
             message: format!("no metric \"{metric}\" in these runs"),
-            hint: "metrics are the columns of runs.csv behind the axes, and those of groups in \
-                   aggregate.csv"
+            hint: "metrics are the columns of runs.csv behind the axes, and the metrics of groups \
+                   in aggregate.csv"
                 .to_owned(),
         })
     };
@@ -157,7 +155,7 @@ fn verdict(comparison: &Comparison) -> String {
         true if comparison.tables_of_one.is_empty() => {
             "identical: all tables and the summary are the same\n".to_owned()
         }
-        true => "identical: the tables that both have and the summary are the same\n".to_owned(),
+        true => "identical: the common tables and the summary are the same\n".to_owned(),
         false if comparison.tables.is_empty() && !text.is_empty() => {
             "both have the same tables now\n".to_owned()
         }
@@ -284,7 +282,8 @@ fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
     }
     if a != b {
         text.push_str(&format!(
-            "  the seeds are {a} and {b}, so what is drawn of a workload differs: only the metrics above\n  \
+            "  the seeds are {a} and {b}, so the draws of workloads differ: only the metrics \
+             above\n  \
              compare the runs as a whole\n"
         ));
     }

@@ -37,7 +37,7 @@ const EXAMPLES: [(&str, &str); 15] = examples![
     "one-world",
 ];
 
-/// A scenario, and what is other in it this time.
+/// A scenario, and the values changed in it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Given {
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct Given {
     settings: Vec<(String, String)>,
 }
 
-/// Where a scenario comes from: a file, or the program itself.
+/// Source of a scenario: a file, or the program itself.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Origin {

@@ -25,11 +25,11 @@ const LISTED: usize = 10;
 /// Most jobs of a run for which all starts are listed.
 const STARTS_MAX: usize = 2_000;
 
-/// Tell the story of a job: where it was queued, what it waited for, what it lost
+/// Explain a job's time: queues, waiting and its reasons, lost computing
 ///
-/// Its time in the system is split into parts that add up to its waiting time and its run
-/// time: processors busy, order of the queue, processors down, computing in vain, and others
-/// (docs/explain.md). Only what the run's tables show is told.
+/// The parts of its time in the system add up to its waiting time and its run time: processors busy, order of the
+/// queue, processors down, computing in vain, and others (docs/explain.md). The explanation uses only the tables of the
+/// run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle explain runs/quickstart 1234
@@ -41,13 +41,13 @@ pub(crate) struct Args {
     /// Folder of the run
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The jobs: each by its number in the run, or as WORKLOAD!NUMBER by that in its workload
+    /// Jobs: each by its number in the run, or as WORKLOAD!NUMBER by its number in its workload
     #[arg(value_name = "JOB", value_parser = asked, required_unless_present = "starts")]
     jobs: Vec<Asked>,
     /// List all starts of a small run in order of time, each with its reason
     #[arg(long, conflicts_with = "jobs")]
     starts: bool,
-    /// List the messages about the job as well; the run must have kept them
+    /// List the messages about the job as well; the run must have recorded them
     #[arg(long, conflicts_with = "starts")]
     messages: bool,
     /// Print JSON
@@ -103,8 +103,10 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
     if jobs > STARTS_MAX {
         return Err(Error::Unfit {
             message: format!("the run has {jobs} jobs, and --starts is for {STARTS_MAX} at most"),
-            hint: "name some of them, such as those that `haggle jobs DIR --where \"waiting_time > 3600\"` lists"
-                .to_owned(),
+            hint:
+                "name some jobs, such as the ones that `haggle jobs DIR --where \"waiting_time > \
+                   3600\"` lists"
+                    .to_owned(),
         });
     }
     let all = Chronicle::read(run)?;
@@ -261,7 +263,8 @@ fn maintenance(story: &Story) -> String {
                 )
             }
             (false, true) => format!(
-                "was to have {closed} in maintenance from {from} s to {until} s, {known}; the run was over before"
+                "should have had {closed} in maintenance from {from} s to {until} s, {known}; the \
+                 run was over before"
             ),
             (false, false) => {
                 format!("had {closed} in maintenance from {from} s to {until} s, {known}")
@@ -290,7 +293,8 @@ fn refused(story: &Story) -> String {
         Some("too_narrow") => format!(
             "It needs {needs}, fewer than its parts take: `parts` of them, of `part-min` processors each."
         ),
-        Some("no_limit") => "A bag needs a requested time: without it, nobody can say when it would be done.".to_owned(),
+        Some("no_limit") => "A bag needs a requested time: without it, its completion cannot be \
+                             predicted.".to_owned(),
         Some("wrong_shape") => {
             "Bags go to a metascheduler with a `composition`, other jobs to one with a `placement` or to a provider.".to_owned()
         }
@@ -299,7 +303,7 @@ fn refused(story: &Story) -> String {
         }
         Some("no_window") => no_window(story),
         Some("no_agreement") => {
-            "No try got all of its parts: `transactions` of the summary says what was in the way.".to_owned()
+            "No try got all of its parts: `transactions` of the summary has the reasons.".to_owned()
         }
         Some("parent_failed") => parent_failed(story),
         _ => return "\nIt was never queued.\n".to_owned(),
@@ -315,7 +319,8 @@ fn parent_failed(story: &Story) -> String {
         format!("task {} ({job}) was {} at {} s", it.task, it.outcome, seconds(it.left))
     });
     format!(
-        "What it needs would never have been there, for an earlier task of its workflow came to nothing: {}.",
+        "Its inputs could not arrive, because an earlier task of its workflow was not completed: \
+         {}.",
         told.collect::<Vec<_>>().join(", ")
     )
 }
@@ -333,22 +338,22 @@ fn no_window(story: &Story) -> String {
     }
     if until - from < asked {
         return format!(
-            "{window} is shorter than the {} that it asks for: no provider as fast as the reference can \
-             grant it.",
+            "{window} is shorter than the {} that it requests: no provider as fast as the \
+             reference can grant it.",
             duration(asked)
         );
     }
     let told = story.disclosures.iter().flatten().any(|it| it.item == "interval");
     let beside = match (told, story.alternative) {
         (true, Some(start)) => format!(
-            "what was told to be free beside it, from {} s on at the earliest, was too far from it for its \
-             user",
+            "the offered intervals beside it, from {} s on at the earliest, were too far from it \
+             for its user",
             seconds(start)
         ),
         (true, None) => {
-            "what was told to be free beside it was too far from it for its user".to_owned()
+            "the offered intervals beside it were too far from it for its user".to_owned()
         }
-        (false, _) => "nothing beside it was offered".to_owned(),
+        (false, _) => "no interval beside it was offered".to_owned(),
     };
     format!("{window} had no room for {}, and {beside}.", whole(story.processors, "processor"))
 }

@@ -7,10 +7,10 @@ use crate::interrupt;
 mod inspect;
 mod weeks;
 
-/// Look at records of failures
+/// Examine records of failures
 ///
-/// Records are event tables of the Failure Trace Archive, the failure records of Los Alamos National
-/// Laboratory, and tables with the columns node, start and end, plain or packed with gzip or zstd.
+/// Records are event tables of the Failure Trace Archive, failure records of Los Alamos National Laboratory, and tables
+/// with the columns node, start and end. They may be packed with gzip or zstd.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

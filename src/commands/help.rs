@@ -18,7 +18,7 @@ use crate::exit::Exit;
   haggle help fit-load
   haggle help '[[workload]]'    # the key, and not the command")]
 pub(crate) struct Args {
-    /// A command, or a key: its path with dots, or the end of that
+    /// A command, or a key: its path with dots, or the end of the path
     #[arg(value_name = "COMMAND|KEY", value_parser = complete::keys(StringValueParser::new()),
         hide_possible_values = true)]
     words: Vec<String>,

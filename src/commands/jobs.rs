@@ -30,11 +30,10 @@ const SHOWN: [&str; 9] = [
     "provider",
 ];
 
-/// List jobs of a run: those for which a condition holds, in any order
+/// List jobs of a run that meet a condition, in any order
 ///
-/// A condition is an expression over the columns of the table `jobs` (docs/results.md), in the
-/// language of claims: `== != < <= > >= && || !`, `+ - * /`, and `in` with a list. A column without
-/// a value is `()`.
+/// A condition is an expression over the columns of the table `jobs` (docs/results.md), in the language of claims. It
+/// may use `== != < <= > >= && || !`, `+ - * /`, and `in` with a list. A column without a value is `()`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle jobs runs/quickstart --where 'waiting_time > 3600' --sort=-waiting_time
@@ -45,16 +44,16 @@ pub(crate) struct Args {
     /// Folder of the run
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The condition; without it, all jobs are listed
+    /// Condition; without it, all jobs are listed
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// Columns to list, with commas between them; those of the condition are listed anyway
+    /// Columns to list, with commas between them; columns of the condition are always listed
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = columns(false))]
     columns: Vec<String>,
-    /// List them by a column, smallest value first; -COLUMN lists the largest one first
+    /// Sort by a column, smallest value first; -COLUMN sorts by the largest first
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = columns(true))]
     sort: Option<String>,
-    /// List so many at most; 0 lists all [default: 50; of JSON, all]
+    /// Largest number of listed jobs; 0 lists all [default: 50; of JSON, all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Print JSON

@@ -31,12 +31,12 @@ use crate::exit::Exit;
   haggle list policies
   haggle list figures")]
 pub(crate) struct Args {
-    /// What to list; without it, what can be listed
+    /// List to print; without it, the names of all lists
     what: Option<What>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Folder of studies for `figures`, instead of those that are part of the program
+    /// Folder of studies for `figures`, instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
 }
@@ -45,50 +45,49 @@ pub(crate) struct Args {
 enum What {
     /// Scenarios that are part of the program, for `haggle run --example NAME`
     Examples,
-    /// How a provider decides which job starts when (`policy`)
+    /// Policies of a provider, by which jobs start (`policy`)
     Policies,
-    /// In which order a provider considers jobs (`policy.order`)
+    /// Orders in which a provider considers jobs (`policy.order`)
     Orders,
-    /// How reservations move when a job ends early (`policy.compression`)
+    /// Moves of reservations when a job ends early (`policy.compression`)
     Compressions,
-    /// What a provider tells about itself (`disclosure`)
+    /// Facts that a provider discloses about itself (`disclosure`)
     Disclosures,
-    /// How a metascheduler chooses a provider (`placement`)
+    /// Rules by which a metascheduler chooses a provider (`placement`)
     Placements,
-    /// How a metascheduler puts bags of tasks together from offers (`composition`)
+    /// Rules by which a metascheduler composes bags of tasks from offers (`composition`)
     Compositions,
-    /// How a metascheduler and providers agree on the parts of a job (`coallocation.protocol`)
+    /// Protocols by which a metascheduler and providers agree on the parts of a job (`coallocation.protocol`)
     Protocols,
-    /// What a metascheduler does with moldable jobs that wait (`reallocation.algorithm`)
+    /// Treatments of waiting moldable jobs by a metascheduler (`reallocation.algorithm`)
     Reallocations,
-    /// Which of them goes first (`reallocation.heuristic`)
+    /// Orders of these jobs (`reallocation.heuristic`)
     Heuristics,
-    /// Who moves up first at a provider of bags when something ends early (`policy.rescheduling.rule`)
+    /// Task that moves first at a provider of bags when a job or task ends early (`policy.rescheduling.rule`)
     Reschedulings,
-    /// What happens to jobs whose processors fail (`on-failure`)
+    /// Treatments of jobs whose processors fail (`on-failure`)
     OnFailure,
-    /// How the scheduler of a grid sends jobs to resources (`grid.policy`)
+    /// Rules by which the scheduler of a grid sends jobs to resources (`grid.policy`)
     GridPolicies,
-    /// Who makes static schedules of workflows (`grid.policy.algorithm`)
+    /// Algorithms of static schedules of workflows (`grid.policy.algorithm`)
     StaticSchedules,
-    /// How clusters plan applications of phases (`plans.method`)
+    /// Methods by which clusters plan applications of phases (`plans.method`)
     PlanMethods,
-    /// When jobs of a grid save their progress (`grid.checkpoints.rule`)
+    /// Rules for the times of checkpoints (`grid.checkpoints.rule`)
     Checkpoints,
-    /// What generates the jobs of a workload (`model`)
+    /// Models that generate the jobs of a workload (`model`)
     Models,
-    /// What is done to the jobs of a workload (`[[workload.step]]`)
+    /// Transformations of the jobs of a workload (`[[workload.step]]`)
     Steps,
-    /// From which laws is drawn (`law`)
+    /// Laws of random numbers (`law`)
     Laws,
     /// Sets of rules for logs (`preset`)
     Presets,
-    /// What can be measured (`metric`)
+    /// Metrics (`metric`)
     Metrics,
-    /// What can be drawn (`[[figure]]`)
+    /// Kinds of figures (`[[figure]]`)
     Kinds,
-    /// Published figures that `haggle reproduce` draws again, how long it takes on two cores, and
-    /// whether it needs logs
+    /// Published figures that `haggle reproduce` draws again, with their time on two cores and the logs they need
     Figures,
 }
 
@@ -246,7 +245,7 @@ fn disclosures(words: &[Word]) -> String {
         |word: &str| Some(file::Role::Places(&read::<file::Placement>(word)?).needs(own));
     let composition =
         |word: &str| Some(file::Role::Composes(&read::<file::Composition>(word)?).needs(own));
-    let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
+    let mut rows = vec![row(["level", "disclosed facts", "needed by"])];
     for level in words {
         let level_of = read::<Disclosure>(&level.word);
         let asks = |needs: Option<Disclosure>| needs == level_of;
@@ -285,10 +284,10 @@ fn disclosures(words: &[Word]) -> String {
         if !words.is_empty() {
             askers.push(format!("protocol {}", words.join(", ")));
         }
-        let askers = if askers.is_empty() { "nobody".to_owned() } else { askers.join("; ") };
+        let askers = if askers.is_empty() { "none".to_owned() } else { askers.join("; ") };
         rows.push(row([&level.word, &level.meaning, &askers]));
     }
-    format!("{}\nEach level includes those above it.\n", lines(&rows, &[0, 1, 2]))
+    format!("{}\nEach level includes the levels above it.\n", lines(&rows, &[0, 1, 2]))
 }
 
 /// Value of a word of scenarios: the word, or a table with only this name.

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     file: PathBuf,
     #[command(flatten)]
     template: Template,
-    /// Processors of the machine of `--log`, where the log does not say
+    /// Processors of the machine of `--log`, if the log does not contain the number
     #[arg(long, value_name = "N", requires = "log")]
     processors: Option<NonZeroU32>,
     /// Overwrite the file if it exists
@@ -42,17 +42,17 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// What to start from; without any of these, two providers and a metascheduler.
+/// Template to start from; without it, two providers and a metascheduler.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
 struct Template {
     /// A log under two policies and several loads
     #[arg(long, value_name = "LOG")]
     log: Option<PathBuf>,
-    /// Five providers and a broker: what bags of tasks gain when more is disclosed
+    /// Five providers and a broker: benefit of more disclosure for bags of tasks
     #[arg(long)]
     offers: bool,
-    /// A cluster whose nodes fail: which checkpoint interval is best
+    /// A cluster whose nodes fail: the best checkpoint interval
     #[arg(long)]
     failures: bool,
     /// A cluster under three policies and several loads, with confidence intervals

@@ -22,8 +22,8 @@ use crate::exit::Exit;
 
 /// Draw figures of a run or of a sweep, or compare several runs in one figure
 ///
-/// Without --kind, draws the figures that the scenario declares. Prints the path
-/// of each file that was written. `haggle list kinds` says what there is.
+/// Without --kind, draws the figures that the scenario declares. Prints the path of each file that was written. `haggle
+/// list kinds` lists all kinds.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle plot runs/quickstart --force
@@ -39,18 +39,17 @@ pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// What to draw, instead of the scenario's figures; can be given several times
+    /// Kind of figure, instead of the scenario's figures; can be given several times
     #[arg(short, long = "kind", value_name = "KIND", value_parser = parser::<FigureKind>())]
     kinds: Vec<FigureKind>,
     /// Draw only this provider, or resource of a grid; can be given several times
     #[arg(short, long = "provider", value_name = "NAME")]
     providers: Vec<Name>,
-    /// The job that job-timeline and sequence draw, or a task of the workflow that workflow-timeline
-    /// does; in a gantt, a job that is marked, which can be given several times: its number in the run, or
-    /// WORKLOAD!NUMBER
+    /// Job drawn by job-timeline and sequence, or any task of the workflow drawn by workflow-timeline; in a gantt, a
+    /// marked job, may be given several times. A number in the run, or WORKLOAD!NUMBER
     #[arg(long = "job", value_name = "JOB")]
     jobs: Vec<JobRef>,
-    /// What is written on the bars of a gantt
+    /// Text on the bars of a gantt
     #[arg(long, value_name = "WHAT", value_parser = parser::<BarLabels>())]
     labels: Option<BarLabels>,
     /// Start of the time that is drawn, such as 12h
@@ -62,46 +61,44 @@ pub(crate) struct Args {
     /// Show dates on the axis of time of gantt, utilisation and queue-length, by the header of the log
     #[arg(long)]
     dates: bool,
-    /// What bars and lines measure
+    /// Metric of bars and lines
     #[arg(long, value_name = "METRIC", value_parser = complete::metrics(str::parse::<Metric>),
         hide_possible_values = true)]
     metric: Option<Metric>,
-    /// What the parts of stacked-bars measure, from the lowest part up: metrics that add up
+    /// Metrics of the parts of stacked-bars, from the lowest part up; they add up
     #[arg(long, value_name = "METRIC,METRIC", value_delimiter = ',')]
     metrics: Vec<Metric>,
-    /// What is measured, on the y axis in place of the name of the metric; with --scale, with its unit
+    /// Label of the y axis, in place of the name of the metric; with --scale, it includes the unit
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// What values are multiplied by, as tables have them, in place of the unit that suits them; --label has
-    /// the unit then
+    /// Factor of the values as tables have them, in place of the automatic unit; --label must then include the unit
     #[arg(long, value_name = "NUMBER")]
     scale: Option<f64>,
     /// Draw one bar, line or curve, or in a gantt one colour, for each: provider, user, class, workload
     /// or a sweep axis; in a gantt also job
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
-    /// The sweep axis along which lines go and bars stand; without it, the first
+    /// Sweep axis on the x axis of lines and bars; without it, the first
     #[arg(long, value_name = "AXIS")]
     x: Option<Name>,
-    /// How values of lines lie on the x axis
+    /// Scale of the x axis of lines
     #[arg(long, value_name = "SCALE", value_parser = parser::<AxisScale>())]
     x_scale: Option<AxisScale>,
-    /// How values of lines and bars lie on the y axis
+    /// Scale of the y axis of lines and bars
     #[arg(long, value_name = "SCALE", value_parser = parser::<AxisScale>())]
     y_scale: Option<AxisScale>,
-    /// From where to where the x axis of an ECDF goes, such as 1min..1d
+    /// Range of the x axis of an ECDF, such as 1min..1d
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     x_range: Option<AxisRange>,
-    /// From where to where the y axis of ECDFs, bars, lines and boxes goes, such as 88%..100%, 1h..8h or 0..5;
-    /// what lies beyond is not drawn
+    /// Range of the y axis of ECDFs, bars, lines and boxes, such as 88%..100%, 1h..8h or 0..5; values outside are not
+    /// drawn
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     y_range: Option<AxisRange>,
-    /// Show which share of jobs lies above each value, 1 - F, on a logarithmic axis: tails of an ECDF can be
-    /// read then
+    /// Show the share of jobs above each value, 1 - F, on a logarithmic axis, which makes tails of an ECDF readable
     #[arg(long)]
     complement: bool,
-    /// Of a sweep, draw differences to the runs with this value of an axis, seed by seed, such as
-    /// policy=easy; can be given for several axes
+    /// Draw differences of the runs of a sweep to those with this value of an axis, seed by seed, such as policy=easy;
+    /// can be given for several axes
     #[arg(long, value_name = "AXIS=VALUE", value_parser = axis_value)]
     against: Vec<(String, String)>,
     /// Width and height, such as 88x60mm for a column of a paper, or 1200x800px
@@ -110,19 +107,19 @@ pub(crate) struct Args {
     /// Title above the figure; "" leaves it out
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Where the legend stands; without it, beside the plot, or above where it would take much of its width
+    /// Place of the legend; without it, beside the plot, or above it where it would take much of the width
     #[arg(long, value_name = "PLACE", value_parser = parser::<LegendPlace>())]
     legend: Option<LegendPlace>,
     /// Draw no legend
     #[arg(long, conflicts_with = "legend")]
     no_legend: bool,
-    /// Image format; that of a file named by -o is given by its ending
+    /// Image format; for a file named by -o, its ending gives the format
     #[arg(long, value_name = "FORMAT", value_parser = parser::<ImageFormat>())]
     format: Option<ImageFormat>,
     /// File (.png, .svg or .pdf) for one figure, folder for several; without it, DIR
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
-    /// Overwrite files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
@@ -178,7 +175,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     if args.kinds.is_empty() && experiment.figures.is_empty() && shows_single_runs(&experiment) {
         return Err(Error::Unfit {
             message: "the scenario's figures show one run each".to_owned(),
-            hint: "name the folder of a run, or say what to draw, such as --kind lines".to_owned(),
+            hint: "name the folder of a run, or a kind of figure, such as --kind lines".to_owned(),
         });
     }
     let mut figures = figures(args, &experiment.figures)?;
@@ -219,7 +216,7 @@ fn refuse_against(args: &Args) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unfit {
-        message: "--against holds the variants of a sweep against one of them".to_owned(),
+        message: "--against compares the variants of a sweep with one of them".to_owned(),
         hint: "name the folder of a sweep".to_owned(),
     })
 }
@@ -276,7 +273,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
     if figures.is_empty() {
         return Err(Error::Unfit {
             message: "the scenario declares no figures to draw here".to_owned(),
-            hint: "say what to draw, such as --kind gantt; `haggle list kinds` says what there is"
+            hint: "name a kind, such as --kind gantt; `haggle list kinds` lists all kinds"
                 .to_owned(),
         });
     }
@@ -418,7 +415,7 @@ fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>,
                     "`{}` cannot be drawn: figures are .png, .svg or .pdf",
                     file.display()
                 ),
-                hint: "draw a .svg, which other programs turn into anything else".to_owned(),
+                hint: "draw a .svg, which other programs convert to other formats".to_owned(),
             });
         }
         output => {

@@ -31,13 +31,12 @@ use text::{as_text, side_by_side};
 
 /// Replay a log on one machine, under one policy or several
 ///
-/// Reads the log as scenarios do, by the rules "careful" unless told otherwise:
-/// jobs that never ran are left out, a missing request is the run time, and a run longer than its
-/// request is cut to it. The field's comparisons use `--rules canonical`: processors are
-/// those allocated, and jobs without a run time or a request are left out.
+/// Reads the log as scenarios do, by the rules "careful" unless --rules is given. Jobs that never ran are left out, a
+/// missing request is the run time, and a run longer than its request is cut to it. Published comparisons use `--rules
+/// canonical`: processors are those allocated, and jobs without a run time or a request are left out.
 ///
-/// Beside the policies stands what the log itself says of these jobs, by its waiting times
-/// (field 3): "as recorded".
+/// A row "as recorded", beside the policies, has the values of these jobs in the log itself, by its waiting times
+/// (field 3).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle replay CTC-SP2-1996-3.1-cln.swf.gz --processors 338 --policy easy
@@ -55,16 +54,16 @@ pub(crate) struct Args {
     /// Processors of the machine; without it, as the log's header says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     processors: Option<u32>,
-    /// How the machine decides which job starts when; several, with commas between them, are compared
+    /// Policy of the machine; several, with commas between them, are compared
     #[arg(long, value_name = "POLICY", value_delimiter = ',', default_value = "easy", value_parser = PolicyParser)]
     policy: Vec<Policy>,
-    /// In which order waiting jobs are considered
+    /// Order in which waiting jobs are considered
     #[arg(long, value_name = "ORDER", default_value = "arrival", value_parser = parser::<file::Order>())]
     order: file::Order,
-    /// What conservative backfilling does with reservations when a job ends; by-start if not given
+    /// Treatment of reservations by conservative backfilling when a job ends; by-start if not given
     #[arg(long, value_name = "RULE", value_parser = parser::<Compression>())]
     compression: Option<Compression>,
-    /// What users ask for: trace, exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
+    /// Requested times: trace, exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
     #[arg(long, value_name = "RULE", default_value = "trace")]
     estimates: EstimateRule,
     /// Read only the first N job lines of the log
@@ -82,17 +81,17 @@ pub(crate) struct Args {
     /// Only jobs of these partitions
     #[arg(long, value_name = "N", value_delimiter = ',', allow_hyphen_values = true)]
     partition: Vec<i32>,
-    /// How gaps and contradictions of the log are read
+    /// Rules for gaps and contradictions of the log
     #[arg(long, value_name = "SET", default_value = "careful", value_parser = parser::<file::Preset>())]
     rules: file::Preset,
-    /// Leave out malformed lines and say how many there were
+    /// Leave out malformed lines and report their number
     #[arg(long)]
     lenient: bool,
-    /// What becomes of jobs that run past their requested time; without it, their run time in the log is cut to
-    /// the request
+    /// Treatment of jobs that run past their requested time; without it, their run time in the log is cut to the
+    /// request
     #[arg(long, value_name = "RULE", value_parser = parser::<Overrun>())]
     overrun: Option<Overrun>,
-    /// How often the scheduler decides which jobs start
+    /// Occasions on which the scheduler decides which jobs start
     #[arg(long, value_name = "RULE", default_value = "instant", value_parser = parser::<Passes>())]
     passes: Passes,
     /// Seed of drawn estimates
@@ -101,13 +100,13 @@ pub(crate) struct Args {
     /// Write the tables into this folder; of several policies, into one of its own for each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace results that are there already
+    /// Replace existing results
     #[arg(long, requires = "output")]
     force: bool,
     /// Format of the tables
     #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = parser::<TableFormat>())]
     format: TableFormat,
-    /// How messages reach actors; the results are the same
+    /// Delivery of messages to actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
     driver: DriverName,
     /// Check that no processor holds two jobs, no job is lost, and the tables agree with each other
@@ -116,12 +115,12 @@ pub(crate) struct Args {
     /// Print an object instead of a table
     #[arg(long)]
     json: bool,
-    /// Print no progress and nothing on standard error but errors
+    /// Print no progress, and only errors on standard error
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// How the machine decides which job starts when.
+/// Policy of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Policy {
     /// First come, first served

@@ -36,16 +36,15 @@ use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
 use crate::report::{report, say};
 
-/// Draw published figures again and test what was claimed about them
+/// Draw published figures again and test the published claims about them
 ///
-/// Runs what a figure needs, draws it and prints each claim beside what came out. Runs that are
-/// done are kept and serve other figures; a reproduction that was stopped goes on where it was.
-/// `haggle list figures` says what there is, how long it takes and which figures need logs.
+/// Makes the runs that a figure needs, draws it and prints each claim beside the reproduced result. Finished runs are
+/// kept and serve other figures; a reproduction that was stopped continues from them. `haggle list figures` lists all
+/// figures, their times and the logs that they need.
 ///
-/// A claim is missed if what came out differs from what was published. That is a result and no
-/// error; the command ends with 1 then, so that scripts see it. A claim is undecided if what came
-/// out lies within the noise of its replications, or if --quick has left some of them out. Undecided
-/// claims are counted apart, and are no failure.
+/// A claim is missed if the result differs from the published one. A missed claim is a result and no error; the command
+/// then exits with 1, so that scripts notice it. A claim is undecided if the difference is within the noise of its
+/// replications, or if --quick has left some of them out. Undecided claims are counted separately, and are no failure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle reproduce netto-t7.1
@@ -57,35 +56,34 @@ pub(crate) struct Args {
     /// Names of figures, names of studies (all their figures), or `all`
     #[arg(required_unless_present = "page", value_name = "FIGURE")]
     figures: Vec<String>,
-    /// Run nothing, and print a page in Markdown of what --json wrote: the score of all claims, by
-    /// study and figure
+    /// Make no runs; print a page in Markdown from the output of --json: the score of all claims, by study and figure
     #[arg(long, value_name = "CLAIMS.JSON", num_args = 1.., conflicts_with_all = ["figures", "quick", "json"])]
     page: Vec<PathBuf>,
-    /// Fewer replications and values, for a first look; says what it leaves out
+    /// Make fewer replications and values, for a first look; the output lists what is left out
     #[arg(long)]
     quick: bool,
     /// Print the claims as JSON
     #[arg(long)]
     json: bool,
-    /// Print no tables, and of each claim a line; what is written to files is the same
+    /// Print no tables, and one line for each claim; written files stay the same
     #[arg(short, long, conflicts_with_all = ["json", "page"])]
     brief: bool,
     /// Folder of figures and runs; quick ones go to `quick` in it
     #[arg(short, long, value_name = "DIR", default_value = "runs/reproduce")]
     output: PathBuf,
-    /// Runs side by side; without it, one for each processor core
+    /// Runs at the same time; without it, one for each processor core
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Count runs of other builds of this version of haggle as done
+    /// Count finished runs of other builds of this version of haggle as done
     #[arg(long)]
     any_build: bool,
     /// Print no progress
     #[arg(short, long)]
     quiet: bool,
-    /// Folder of studies, instead of those that are part of the program
+    /// Folder of studies, instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
-    /// Draw and test from the runs that are there, and carry out none
+    /// Draw and test from existing runs, and make none
     #[arg(long, conflicts_with_all = ["slurm", "jobs"])]
     no_runs: bool,
     #[command(flatten)]
@@ -172,7 +170,7 @@ fn wanted<'a>(
             };
             return Err(Error::Unfit {
                 message: format!("there is no figure \"{name}\""),
-                hint: format!("{hint}`haggle list figures` says what there is"),
+                hint: format!("{hint}`haggle list figures` lists all figures"),
             });
         }
         for (study, figure) in found {

@@ -34,11 +34,11 @@ use own::OwnFolder;
 pub(crate) struct Args {
     #[command(flatten)]
     given: Given,
-    /// Folder of the results; without it, runs/NAME, after the scenario's name, in which those of the last
-    /// run of the same file are replaced
+    /// Folder of the results; without it, runs/NAME, after the scenario's name; results of the last run of the same
+    /// file are replaced there
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace results that are there already, whatever they are of
+    /// Replace existing results, whatever they belong to
     #[arg(long)]
     force: bool,
     /// Master seed, instead of the scenario's
@@ -47,13 +47,13 @@ pub(crate) struct Args {
     /// Format of the tables, instead of the scenario's
     #[arg(long, value_name = "FORMAT", value_parser = parser::<TableFormat>())]
     format: Option<TableFormat>,
-    /// How messages reach actors; the results are the same
+    /// Delivery of messages to actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
     driver: DriverName,
     /// Check that no processor holds two jobs, no job is lost, and the tables agree with each other
     #[arg(long)]
     check: bool,
-    /// Print who learned how much of what about whom
+    /// Print the disclosures: which actor received how much of which information about which provider
     #[arg(long)]
     disclosures: bool,
     /// Do not draw the scenario's figures
@@ -62,12 +62,12 @@ pub(crate) struct Args {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Print no progress, and nothing on standard error but errors and figures that cannot be drawn
+    /// Print no progress, and only errors and figures that cannot be drawn on standard error
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// How messages reach actors.
+/// Delivery of messages to actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DriverName {
     /// A loop and a match: the fastest
@@ -150,7 +150,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 /// Items that each actor learned, by sender and receiver, and inferences from them.
 fn disclosures(summary: &Summary) -> String {
     if summary.disclosures.is_empty() {
-        return "\nno disclosures: no actor of this scenario asks providers or tells others anything\n".to_owned();
+        return "\nno disclosures: no actor of this scenario requests or discloses \
+                information\n"
+            .to_owned();
     }
     let mut rows = vec![table::row(["about", "learned by", "what", "items"])];
     for told in &summary.disclosures {
@@ -189,11 +191,9 @@ pub(crate) fn say_reports(outcome: &Outcome) {
 pub(crate) fn say_too_wide(outcome: &Outcome) {
     match outcome.too_wide {
         0 => {}
-        1 => say("note: 1 job needs more processors than there are where it was sent, and was \
-                  rejected\n"),
+        1 => say("note: 1 job needs more processors than its receiver has, and was rejected\n"),
         count => say(&format!(
-            "note: {count} jobs need more processors than there are where they were sent, and were \
-             rejected\n"
+            "note: {count} jobs need more processors than their receivers have, and were rejected\n"
         )),
     }
     match outcome.too_narrow {

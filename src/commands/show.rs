@@ -15,8 +15,8 @@ use crate::exit::Exit;
 
 /// Print a scenario with every default, the runs it expands into, or a run's summary
 ///
-/// The logs that the scenario names need not be there. Of a sweep's folder, the
-/// means of some metrics over its runs are printed; with --json, those of all.
+/// The logs that the scenario names need not exist. For a sweep's folder, the means of some metrics over its runs are
+/// printed; with --json, the means of all metrics.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle show scenarios/quickstart.toml

@@ -29,11 +29,11 @@ use crate::progress::{Show, many_runs};
 use crate::report::{say, warn, warn_of};
 use part::Part;
 
-/// Run every combination of a scenario's axes, side by side, and sum them up
+/// Run every combination of a scenario's axes, several at a time, and sum them up
 ///
-/// A sweep that was stopped or killed goes on where it was: runs that are done
-/// are not repeated. The results do not depend on the number of workers. A run that fails
-/// keeps no other from its end: such runs are listed then, and in failed.csv.
+/// A sweep that was stopped or killed continues where it stopped: finished runs are not repeated. The results do not
+/// depend on the number of workers. If a run fails, the others continue; failed runs are listed at the end, and in
+/// failed.csv.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle sweep --example sweep
@@ -52,14 +52,14 @@ pub(crate) struct Args {
     sweep: Sweep,
 }
 
-/// What is asked about a sweep.
+/// Questions about a sweep.
 #[derive(Debug, clap::Subcommand)]
 enum About {
     Status(status::Args),
     Cancel(cluster::CancelArgs),
 }
 
-/// A sweep, and how it is carried out.
+/// A sweep, and the way it is carried out.
 #[derive(Debug, clap::Args)]
 struct Sweep {
     #[command(flatten)]
@@ -67,40 +67,39 @@ struct Sweep {
     /// Folder of the results; without it, runs/NAME, after the scenario's name
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Runs side by side; without it, one for each processor core
+    /// Runs at the same time; without it, one for each processor core
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Count runs of other builds of this version of haggle as done
+    /// Count finished runs of other builds of this version of haggle as done
     #[arg(long)]
     any_build: bool,
-    /// Do runs again whose results are there and are of another scenario, seed, version, build or
-    /// log, or damaged
+    /// Repeat runs whose existing results belong to another scenario, seed, version, build or log, or are damaged
     #[arg(long)]
     force: bool,
-    /// Draw each run's own figures too, also those that done runs lack
+    /// Draw each run's own figures too, also missing ones of finished runs
     #[arg(long)]
     figures: bool,
-    /// Keep of each run its summary and the digests of its tables, not the tables
+    /// Keep only the summary of each run and the digests of its tables, not the tables
     #[arg(long, conflicts_with = "figures")]
     summaries_only: bool,
-    /// Pack so many runs together, 1000 without a number: a file a table, in place of a folder a run
+    /// Pack this many runs together, 1000 without a number: a file for each table, in place of a folder for each run
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = false, default_missing_value = "1000",
         conflicts_with = "figures")]
     pack: Option<NonZeroUsize>,
-    /// Carry out part K of N only, such as 3/10, and sum nothing up; the parts may go on at the same
-    /// time, on any machines that share the folder
+    /// Make only part K of N of the runs, such as 3/10, without summing up; the parts may run at the same time, on any
+    /// machines that share the folder
     #[arg(long, value_name = "K/N", conflicts_with_all = ["merge", "slurm"])]
     part: Option<Part>,
-    /// Carry out nothing, but sum up the runs of all parts
+    /// Make no runs, but sum up the runs of all parts
     #[arg(long, conflicts_with_all = ["slurm", "jobs"])]
     merge: bool,
     #[command(flatten)]
     cluster: OnCluster,
-    /// Print what was written as JSON
+    /// Print the written results as JSON
     #[arg(long, conflicts_with_all = ["slurm", "part"])]
     json: bool,
-    /// Print no progress, and nothing on standard error but errors and figures that cannot be drawn;
-    /// warnings are in each run's summary.json
+    /// Print no progress, and only errors and figures that cannot be drawn on standard error; warnings are in each
+    /// run's summary.json
     #[arg(short, long)]
     quiet: bool,
 }
@@ -240,7 +239,7 @@ fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Resu
     if let Some(first) = Pack::all_in(output)?.into_keys().find(|&first| first % size != 0) {
         return Err(Error::Unfit {
             message: format!("`{}` has packs of another size (pack={first})", output.display()),
-            hint: "name the size that it was begun with, or another folder".to_owned(),
+            hint: "name its first size, or another folder".to_owned(),
         });
     }
     Ok(())
@@ -303,7 +302,10 @@ fn tell_failed(runs: usize, failed: &[Failed]) -> Exit {
     if failed.len() > FAILED_SHOWN {
         text.push_str(&format!("  and {} more, in failed.csv\n", failed.len() - FAILED_SHOWN));
     }
-    text.push_str("\nhint: the tables are of the others; the same command tries these again\n");
+    text.push_str(
+        "\nhint: the tables contain the other runs; the same command tries these \
+                   again\n",
+    );
     say(&text);
     match failed.iter().any(|it| it.cause == Cause::Bug) {
         true => Exit::Differs,

@@ -13,7 +13,7 @@ use crate::report;
 
 /// Check scenarios and report every problem with its line
 ///
-/// Nothing is run. Besides the file itself, the logs it names must be there.
+/// Makes no run. The logs that a file names must exist.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle validate scenarios/quickstart.toml
@@ -22,13 +22,13 @@ pub(crate) struct Args {
     /// Scenario files (TOML); `-` is standard input
     #[arg(required = true, value_name = "SCENARIO")]
     scenarios: Vec<PathBuf>,
-    /// Do not look for the logs that the scenarios name
+    /// Do not require the logs that the scenarios name
     #[arg(long)]
     ignore_logs: bool,
     /// Print the findings as JSON to standard output
     #[arg(long)]
     json: bool,
-    /// Say nothing about scenarios without problems
+    /// Print nothing about scenarios without problems
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }

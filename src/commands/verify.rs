@@ -21,13 +21,13 @@ use crate::report::{warn, warn_of};
 
 /// Run a scenario twice and on both drivers, and report the first line that differs
 ///
-/// Of a sweep, the first run of every variant is verified. Of a run's folder, the tables are
-/// held against the digest that was written with them.
+/// Of a sweep, the first run of every variant is verified. Of a run's folder, the tables are checked against the digest
+/// that was written with them.
 ///
-/// With --random, whole scenarios are drawn over all keys there are. Each runs twice and on both
-/// drivers with every check, its jobs are explained and its figures drawn; so is what it becomes as
-/// a base with an extension, and as a sweep that is resumed. Work and memory are bounded. A scenario
-/// that fails is written to a file, and made as small as it can be while it still does.
+/// With --random, whole scenarios are drawn over all keys. Each runs twice and on both drivers with every check, its
+/// jobs are explained and its figures drawn. The same is done with the scenario as the base of an extension, and as a
+/// sweep that is resumed. Work and memory are bounded. A scenario that fails is written to a file, and reduced as far
+/// as it still fails.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle verify scenarios/quickstart.toml
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Scenario file (TOML), or the folder of a run
     #[arg(value_name = "SCENARIO|DIR", required_unless_present_any = ["random", "judge"])]
     scenario: Option<PathBuf>,
-    /// Of a sweep, verify so many variants, spread evenly; without it, all
+    /// Number of variants of a sweep to verify, spread evenly; without it, all
     #[arg(long, value_name = "N")]
     variants: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -110,7 +110,7 @@ fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
     let changed = run.changed_files()?;
     let name = folder.display();
     if changed.is_empty() {
-        print(&format!("{name}: all tables are as they were written\n"))?;
+        print(&format!("{name}: all tables are unchanged\n"))?;
         return Ok(Exit::Success);
     }
     print(&format!("{name}: changed after its run: {}\n", changed.join(", ")))?;

@@ -17,10 +17,10 @@ mod inspect;
 mod kinds;
 mod schedule;
 
-/// Look at workflows, generate and schedule them
+/// Inspect, generate and schedule workflows
 ///
-/// Workflows are graphs of tasks in WfFormat 1.3 to 1.6 of WfCommons, or in DAX of Pegasus, plain or
-/// packed with gzip or zstd.
+/// Workflows are graphs of tasks in WfFormat 1.3 to 1.6 of WfCommons, or in DAX of Pegasus, plain or packed with gzip
+/// or zstd.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -44,10 +44,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
-/// How a file is read.
+/// Rules for reading a file.
 #[derive(Debug, clap::Args)]
 struct Reading {
-    /// Sizes and run times in the file that are negative
+    /// Treatment of negative sizes and run times in the file
     #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = parser::<NegativeValues>())]
     negative_values: NegativeValues,
 }

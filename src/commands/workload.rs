@@ -15,7 +15,7 @@ mod inspect;
 mod log_file;
 mod scale;
 
-/// Look at workloads, convert, generate and scale them
+/// Inspect, convert, generate and scale workloads
 ///
 /// Workloads are logs in Standard Workload Format, plain or packed with gzip or zstd.
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
-/// How a log is read.
+/// Rules for reading a log.
 #[derive(Debug, clap::Args)]
 struct Reading {
     /// Leave out lines that are not records and count them, as `--malformed skip`
@@ -77,7 +77,7 @@ impl Reading {
     }
 }
 
-/// Where a log goes.
+/// Destination of a log.
 #[derive(Debug, clap::Args)]
 struct Target {
     /// Log to write, packed if it ends in .gz or .zst; `-` is standard output

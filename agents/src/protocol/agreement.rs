@@ -9,9 +9,9 @@
 //!       │ ◀───────────────────── Committed ─│
 //! ```
 //!
-//! What is said is what [`haggle_agreements`] says, about [`Bags`], each round of composition
-//! under a number of its own. Of its answers providers need three: whatever was committed they
-//! carry out, held or not, so that nothing expires, and they ask for no decision.
+//! The messages are those of [`haggle_agreements`], about [`Bags`]; each round of composition has a
+//! number of its own. Providers need three of the answers. They carry out every committed part, held or
+//! not, so parts do not expire, and providers do not inquire for decisions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Checkpoints: resources of a grid leave them at a server, which tells the scheduler.
+//! Checkpoints: resources of a grid store them at a server, which notifies the scheduler.
 //!
 //! ```text
 //!   resource         checkpoint server             dispatcher

@@ -1,6 +1,6 @@
 //! Co-allocation: parts of a rigid job at several providers, which start together and may move while
-//! they wait (Netto 2009, chapter 4); and of an iterative application, whose time depends on where its
-//! parts are (chapter 5).
+//! they wait (Netto 2009, chapter 4); and parts of an iterative application, whose time depends on the
+//! places of its parts (chapter 5).
 //!
 //! ```text
 //!   metascheduler                        provider
@@ -10,19 +10,19 @@
 //!       │ ◀──────────────────── Throughput │
 //!       │ ── EarliestMachines ───────────▶ │
 //!       │ ◀────────────────────── Machines │
-//!       │ ── Reserve, Reconfigure, Leave ─▶ │  of an agreement: all hold what is wanted, or none
+//!       │ ── Reserve, Reconfigure, Leave ─▶ │  of an agreement: all hold their parts, or none
 //!       │ ◀──────────── Ready or NotReady ─│
 //!       │ ── Commit, if all are ready ───▶ │  Abort otherwise
 //!       │ ◀──────────────────── Committed ─│
 //!       │                                  │
-//!       │ ◀─────────── RescheduleRequest ─ │  it is idle, and a part that it has waits
+//!       │ ◀─────────── RescheduleRequest ─ │  it is idle, and one of its parts waits
 //!       │ ── Rescheduled ────────────────▶ │
 //!       │ ◀──────────── Started, Finished ─│  of each part
 //! ```
 //!
-//! What is said between the two lines is what [`haggle_agreements`] says, about [`Parts`]: who is
-//! ready stays so until its part is to start, and whoever decides knows how long a message takes at
-//! most, so that a commit is never late.
+//! The messages between the two lines are those of [`haggle_agreements`], about [`Parts`]. A provider
+//! that is ready stays so until the start of its part. The metascheduler knows the longest time of a
+//! message, so a commit is never late.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! Data: resources of a grid, metaschedulers for tasks that they place, and providers for checkpoints, have data moved by a
-//! network; resources ask a storage for room.
+//! Data: a network moves data for resources of a grid, for metaschedulers with tasks, and for providers
+//! with checkpoints. Resources request room from a storage.
 //!
 //! ```text
 //!   resource or metascheduler      network
 //!       │ ── Transfer ────────────────▶ │
-//!       │ ── AbortTransfer ───────────▶ │  if the data are not needed any more
+//!       │ ── AbortTransfer ───────────▶ │  if the data are no longer needed
 //!       │ ── NodeFailed ──────────────▶ │  a resource, where jobs move from one to another
 //!       │ ◀─────────── TransferAborted ─│  if the other end has failed
 //!       │ ◀─────────────── Transferred ─│
@@ -21,7 +21,7 @@
 //!   resource                       storage
 //!       │ ── RoomRequest ─────────────▶ │
 //!       │ ◀────────────────────── Room ─│  as soon as there is
-//!       │ ── RoomUnused ──────────────▶ │  before or after that: the output does not come
+//!       │ ── RoomUnused ──────────────▶ │  before or after that: the output does not arrive
 //! ```
 
 use haggle_model::network::Node;

@@ -12,7 +12,7 @@
 //!       │ ◀── Computed, Delivered ─────── │
 //! ```
 //!
-//! The resource that a job moves away from says [`Moved`] to the one it goes to.
+//! The old resource of a job that moves sends [`Moved`] to the new one.
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;

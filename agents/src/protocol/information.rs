@@ -1,5 +1,5 @@
-//! Information: resources of a grid report their state, and an information service lets the
-//! scheduler know, now or later.
+//! Information: resources of a grid report their state, and an information service passes it on to
+//! the scheduler, at once or later.
 //!
 //! ```text
 //!   resource        information service        dispatcher

@@ -15,12 +15,12 @@
 //!       │                           │ ◀───────────────────── Loads  │
 //!       │ ◀───────────────────────────────────────────────── Redrawn│
 //!       │ ── Forget ──────────────▶ │  the application is over      │
-//!       │ ◀── MachinesFree ──────── │  to whom it had none to give  │
+//!       │ ◀── MachinesFree ──────── │  if it had none to give before  │
 //! ```
 //!
-//! A planner tells how long intervals would take on the machines that it would choose, and how long
-//! it takes to get there; never which machines these are, how many, or how loaded. An application
-//! discloses its models to every cluster that is asked.
+//! A planner discloses the times of intervals on the machines that it would choose, and the times of
+//! the moves there, but never the machines, their number, or their loads. An application discloses its
+//! models to every cluster that gets a request.
 
 use std::sync::Arc;
 

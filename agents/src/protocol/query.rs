@@ -1,14 +1,14 @@
-//! Queries: a metascheduler asks providers, and a grid's scheduler, before it places a rigid job.
+//! Queries: a metascheduler queries providers, and a grid's scheduler, before it places a rigid job.
 //!
 //! ```text
 //!   metascheduler                 provider or grid
 //!       │ ── EstimateRequest ─────────▶ │
-//!       │ ◀─── Estimate (or NoAnswer) ─ │  no answer if the job is too wide for it, or no job of a grid
+//!       │ ◀─── Estimate (or NoAnswer) ─ │  no answer if the job is too wide, or unfit for a grid
 //!       │ ── LoadRequest ─────────────▶ │
-//!       │ ◀─────── Load (or NoAnswer) ─ │  no answer if its level does not disclose that
+//!       │ ◀─────── Load (or NoAnswer) ─ │  no answer if its level does not disclose loads
 //! ```
 //!
-//! A call for offers may get no answer, too.
+//! A call for offers may also get no answer.
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobId, Refusal, Span, Time};

@@ -1,26 +1,26 @@
-//! Reallocation: providers choose the sizes of moldable jobs, and a reallocator moves what waits to
-//! where it would be done earlier (Caniou, Charrier and Desprez 2010).
+//! Reallocation: providers choose the sizes of moldable jobs, and a reallocator moves waiting jobs to
+//! providers that complete them earlier (Caniou, Charrier and Desprez 2010).
 //!
 //! ```text
 //!   reallocator                   provider
 //!       │ ── SizeRequest ─────────────▶ │
-//!       │ ◀─────── Size (or NoSize) ─── │  no size if its queue reserves nothing
+//!       │ ◀─────── Size (or NoSize) ─── │  no size if its queue makes no reservations
 //!       │ ── Submit ──────────────────▶ │  of a size that the provider chooses then
 //!       │ ◀───── Accepted or Refused ── │  and Started, Finished: see submission
 //!       │                               │
 //!       │ ── WaitingRequest ──────────▶ │  from time to time
-//!       │ ◀────────────────── Waiting ─ │  the reallocator's own jobs, and nobody else's
+//!       │ ◀────────────────── Waiting ─ │  the reallocator's own jobs only
 //!       │ ── CompletionRequest ───────▶ │
 //!       │ ◀─────────────── Completion ─ │
 //!       │ ── TakeBack ────────────────▶ │
-//!       │ ◀───────────────────── Back ─ │  those that still waited; the others stay
+//!       │ ◀───────────────────── Back ─ │  jobs that still waited; the others stay
 //! ```
 //!
-//! What a job needs that has moved before, or would move ([`StageIn`]), goes with every question: so
-//! the cost of a move is part of what a provider answers, and nobody else adds to it.
+//! Every request carries the needs of a job that has moved, or would move ([`StageIn`]). The answer of a
+//! provider therefore includes the cost of a move, and no other actor adds to it.
 //!
-//! A job that is taken back is not over. It is nowhere but on the desks of its reallocator and its user
-//! until another provider accepts it.
+//! A job that is taken back has not ended. Only its reallocator and its user have it until another
+//! provider accepts it.
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{Job, JobId, JobShape, Refusal, Sizing, Span, StageIn, Time};

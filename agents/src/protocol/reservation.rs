@@ -1,4 +1,4 @@
-//! Reservation: a user has a window reserved for a job in advance (Netto 2009, chapter 3).
+//! Reservation: a user requests a window for a job in advance (Netto 2009, chapter 3).
 //!
 //! ```text
 //!   user                            provider
@@ -10,11 +10,12 @@
 //!       │ ◀────────── Shrunk, Revoked ─ │
 //! ```
 //!
-//! What is granted is a start within the window, which may move there until it is fixed. The user
-//! never sees the queue, and the provider never hears what the user would have taken. It hears what the user
-//! wants when processors fail under it ([`Remedy`](haggle_model::reservation::Remedy)). An
-//! alternative is booked for nobody, and is granted if it is taken before anything changes. What
-//! becomes of the job after that is said as of every other: it is withdrawn, starts and ends.
+//! A grant is a start within the window; it may move there until it is fixed. The queue is not disclosed
+//! to the user, and the alternatives that the user would accept are not disclosed to the provider. The
+//! request contains the remedy for failed processors
+//! ([`Remedy`](haggle_model::reservation::Remedy)). An alternative is not booked; it is granted if the
+//! user takes it before the plan changes. The later messages about the job are those about every other
+//! job: it is withdrawn, starts and ends.
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::reservation::Cause;

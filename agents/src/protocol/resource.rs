@@ -1,4 +1,4 @@
-//! Resources: nature tells their owners of failures and repairs.
+//! Resources: nature notifies their owners of failures and repairs.
 //!
 //! ```text
 //!   nature                         owner
@@ -6,7 +6,7 @@
 //!       │ ── Restored ────────────────▶ │  unless they fail for ever
 //! ```
 //!
-//! All that fails or comes back at one instant is told before anything starts.
+//! All failures and repairs of an instant are delivered before any job starts.
 
 use haggle_model::ProcessorSet;
 use serde::{Deserialize, Serialize};

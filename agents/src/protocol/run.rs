@@ -1,11 +1,11 @@
-//! What the world says to its actors. No actor sends these.
+//! Messages of the world to its actors. No actor sends them.
 //!
 //! ```text
 //!   world                          actor
 //!       │ ── JobDue ──────────────────▶ │  a user
 //!       │ ── OutageDue ───────────────▶ │  nature
-//!       │ ── Crashed, Restarted ──────▶ │  whom the scenario has crash
-//!       │ ── RunOver ─────────────────▶ │  everybody, at the end
+//!       │ ── Crashed, Restarted ──────▶ │  an actor that the scenario lets crash
+//!       │ ── RunOver ─────────────────▶ │  all actors, at the end
 //! ```
 
 use std::sync::Arc;

@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! protocol! {
-//!     /// What is said about the weather.
+//!     /// Messages about the weather.
 //!     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 //!     pub enum WeatherMessage {
-//!         /// Anybody to the observatory: will it rain on this job?
+//!         /// Any actor to the observatory: will it rain on this job?
 //!         RainRequest {
 //!             /// The job.
 //!             job: JobId,

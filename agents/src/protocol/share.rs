@@ -1,11 +1,11 @@
 //! Shares: a provider reports on its share of a bag, and the shares of a bag are rescheduled
-//! in step (Netto 2009, chapter 7).
+//! together (Netto 2009, chapter 7).
 //!
 //! ```text
 //!   metascheduler                 provider
 //!       │ ◀── Started ───────────────── │
-//!       │ ◀── NewCompletionTimes ────── │  something has ended early: bags are done earlier there
-//!       │ ── BagCompletion ───────────▶ │  if the whole bag is, to all that have a share of it
+//!       │ ◀── NewCompletionTimes ────── │  a job has ended early: bags complete earlier there
+//!       │ ── BagCompletion ───────────▶ │  if the whole bag does, to all providers with a share of it
 //!       │ ◀── Finished ──────────────── │
 //! ```
 

@@ -1,5 +1,5 @@
-//! Submission: a job goes to who queues, places or runs it, and its submitter hears what
-//! becomes of it.
+//! Submission: a job goes to the actor that queues, places or runs it, and its submitter is notified of
+//! its progress.
 //!
 //! ```text
 //!   submitter                       taker
@@ -14,7 +14,7 @@
 //!       │ ◀── Finished, NotWithdrawn ── │
 //! ```
 //!
-//! The submitter keeps the job until it is over; the taker gets a description of it.
+//! The submitter keeps the job until its end; the taker receives a description of it.
 
 use std::sync::Arc;
 

@@ -3,15 +3,15 @@
 //!
 //! ```text
 //!   metascheduler                         provider
-//!       │ ◀── what the protocol says ─────▶ │  about the part of one job; acceptors join in under "paxos"
+//!       │ ◀── messages of the protocol ───▶ │  about the part of one job; acceptors join in under "paxos"
 //!       │ ◀───────────────────── TooWide ───│  the provider has fewer processors than the part needs
 //!       │ ── Begin ───────────────────────▶ │  where parts are held until they are given back ("ordered")
 //!       │ ◀───────────────────────── Begun ─│
-//!       │ ◀────────────────────────── Over ─│  again until it is heard, if messages may be lost
+//!       │ ◀────────────────────────── Over ─│  again until it is received, if messages may be lost
 //!       │ ── Heard ───────────────────────▶ │
 //! ```
 //!
-//! What is said between the two lines is what [`haggle_agreements`] says, about [`Room`].
+//! The messages between the two lines are those of [`haggle_agreements`], about [`Room`].
 
 use haggle_agreements::booking::Booking;
 use haggle_agreements::claiming::{Claim, Claiming};

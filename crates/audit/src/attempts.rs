@@ -24,7 +24,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         }
     }
     for job in by_job.into_keys() {
-        findings.expect(false, "what was tried is in `jobs`", || format!("job {job}"));
+        findings.expect(false, "a job with attempts is in `jobs`", || format!("job {job}"));
     }
 }
 
@@ -39,18 +39,21 @@ fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
         findings.expect(next, "attempts are numbered from 1", place);
         last = it.attempt;
         let over = shared || it.finished.is_none_or(|finished| finished <= job.left);
-        findings.expect(over, "a job's attempts are over when it leaves", place);
+        findings.expect(over, "a job's attempts have ended when it leaves", place);
         findings.expect(it.submitted == job.submitted, "an attempt is of its job", place);
         let left = it.slot.as_ref().map(|slot| slot.left);
         let times = [Some(it.submitted), it.queued, it.started, left, it.finished];
         let times: Vec<i64> = times.into_iter().flatten().collect();
-        findings.expect(times.is_sorted(), "an attempt is queued, started and over", || {
-            format!("{}: {times:?}", place())
-        });
+        findings.expect(
+            times.is_sorted(),
+            "an attempt is queued, starts and ends in this \
+                                            order",
+            || format!("{}: {times:?}", place()),
+        );
         let (Some(started), Some(finished)) = (it.started, it.finished) else { continue };
         let spent = it.saved + it.checkpointing;
         let room = spent <= finished - started && it.saved >= 0 && it.checkpointing >= 0;
-        findings.expect(room, "what was saved of an attempt was computed in it", place);
+        findings.expect(room, "the saved work of an attempt was computed in it", place);
     }
 }
 

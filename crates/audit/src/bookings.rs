@@ -18,7 +18,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for rows in books.rows.bookings.chunk_by(|a, b| a.job == b.job) {
         let named = || format!("job {}", rows[0].job);
         let Some(&job) = jobs.get(&rows[0].job) else {
-            findings.expect(false, "what was booked is in `jobs`", named);
+            findings.expect(false, "a booked job is in `jobs`", named);
             continue;
         };
         let places: Vec<&[BookingRow]> = rows.chunk_by(|a, b| a.number == b.number).collect();
@@ -31,7 +31,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
             findings.expect(order, "places of a job are in the order of time", named);
             let by = if job.is_iterative { merit_of_mapped } else { merit_of_rigid };
             let gains = by(pair[1]) < by(pair[0]);
-            findings.expect(gains, "a job moves to where it gains", named);
+            findings.expect(gains, "a job moves to a place with a gain", named);
         }
         // The queue may move a job on one provider up, and no table has these moves.
         let last = places[places.len() - 1];
@@ -61,14 +61,14 @@ fn each(job: &Job, (number, place): (i64, &[BookingRow]), findings: &mut Finding
     let named = || format!("place {number} of job {}", job.job);
     findings.expect(first.number == number, "places of a job are numbered in order", named);
     let asked = place.iter().all(|it| it.asked_by.is_some() == (number > 1));
-    findings.expect(asked, "somebody asked for each place but the first", named);
+    findings.expect(asked, "each place except the first was requested", named);
     let together =
         |it: &BookingRow| (it.time, it.start, it.finish) == (first.time, first.start, first.finish);
     findings.expect(place.iter().all(together), "parts are booked for one time", named);
     let holders: BTreeSet<&str> = place.iter().map(|it| it.holder.as_str()).collect();
     findings.expect(holders.len() == place.len(), "each part has a provider of its own", named);
     let width: i64 = place.iter().map(|it| it.processors).sum();
-    findings.equal("parts add up to what the job asks for", named(), width, job.width);
+    findings.equal("parts add up to the requested processors", named(), width, job.width);
     let after = first.time <= first.start;
     findings.expect(after, "a start is planned for after its booking", named);
 }
@@ -82,10 +82,10 @@ fn as_booked(last: &[BookingRow], ran: &[&Attempt], findings: &mut Findings) {
         ran.iter().map(|it| (it.provider.as_str(), it.width)).collect();
     booked.sort_unstable();
     held.sort_unstable();
-    findings.expect(booked == held, "parts ran where they were booked last", named);
+    findings.expect(booked == held, "parts ran at their last booking", named);
     let start = micros(last[0].start);
     let on_time = ran.iter().all(|it| it.started == Some(start));
-    findings.expect(on_time, "parts started when they were booked for", named);
+    findings.expect(on_time, "parts started at their booked start", named);
 }
 
 /// Bookings at a provider at one time fit its processors. Jobs on one provider are left out: the

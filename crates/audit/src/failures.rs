@@ -86,12 +86,12 @@ fn lost_work(books: &Books, findings: &mut Findings) {
     let outages: f64 = whole().map(|it| it.work_lost).sum();
     let seconds = |micros: i128| micros as f64 / SECOND;
     if exact {
-        let rule = "`outages` adds up to what attempts lost";
+        let rule = "`outages` adds up to the lost work of attempts";
         findings.close(rule, "work_lost", Some(outages), Some(seconds(undone)));
         let count = lost.len() as u64;
         findings.equal("the summary counts lost attempts", "", failures.attempts_lost, count);
     }
-    let rule = "the summary's lost work is that of `outages`, and what was saved in vain";
+    let rule = "the summary's lost work is that of `outages`, plus unused saved work";
     let expected = outages + seconds(saved_in_vain);
     findings.close(rule, "work_lost", Some(failures.work_lost), Some(expected));
     let starts: BTreeSet<(&str, i64, i64, i64)> =

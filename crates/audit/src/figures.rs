@@ -53,13 +53,13 @@ fn slots(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
 
 fn providers(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
     let placed: i128 = books.rows.placements.iter().map(|it| it.area()).sum();
-    let rule = "the area under `utilisation` is what processors were held for";
+    let rule = "the area under `utilisation` is the time for which processors were held";
     findings.close(rule, "", Some(area(parts)), Some(placed as f64 / SECOND));
     for part in parts {
         let most = part.most_held();
         findings.expect(
             most <= part.capacity * (1.0 + 1e-9),
-            "no more is held than there is",
+            "held processors do not exceed all processors",
             || format!("{}: {most} of {}", part.name, part.capacity),
         );
     }

@@ -47,7 +47,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
 fn each(it: &Attempt, slot: &Slot, findings: &mut Findings) {
     let spent = slot.computing + it.checkpointing + slot.waiting;
     let held = slot.left - slot.got;
-    findings.expect(is_same(spent, held, slot.left), "a slot's time is all for something", || {
+    findings.expect(is_same(spent, held, slot.left), "the parts of a slot's time add up", || {
         format!("{}: {spent} and {held}", it.named())
     });
     let waits = slot.waiting >= 0;
@@ -70,7 +70,7 @@ fn sums(on_grid: &[(&Attempt, &Slot)], grid: &GridSummary, findings: &mut Findin
     let work = on_grid.iter().map(|(_, slot)| slot.work).sum();
     findings.close(rule, "", Some(work), Some(grid.work.total));
     let parts = grid.work.useful + grid.work.lost + grid.work.duplicate + grid.work.in_progress;
-    findings.close("work is all for something", "", Some(parts), Some(grid.work.total));
+    findings.close("the parts of work add up", "", Some(parts), Some(grid.work.total));
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
     for (it, _) in on_grid {
         *outcomes.entry(it.outcome.name()).or_default() += 1;

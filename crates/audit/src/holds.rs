@@ -25,7 +25,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let place = || format!("transaction {} of {}", named.1, named.0);
         let Some(opened) = tries.get(named).filter(|it| rows.iter().all(|row| row.job == it.job))
         else {
-            findings.expect(false, "what is held is held for a try in `transactions`", place);
+            findings.expect(false, "a part is held for a try in `transactions`", place);
             continue;
         };
         for row in rows {
@@ -41,7 +41,12 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let place = || format!("try {} of job {}", it.number, it.job);
         let cost = it.held_in_vain != 0.0 || it.orphans != 0 || it.partial;
         let none = !cost && it.outcome != "agreed";
-        findings.expect(none, "what ran, was held in vain, or was agreed on, is in `holds`", place);
+        findings.expect(
+            none,
+            "a part that ran, was held in vain, or was agreed on, is in \
+                               `holds`",
+            place,
+        );
     }
     ran_as_held(books, &tries, findings);
     no_more_than_there_is(books, findings);
@@ -76,11 +81,11 @@ fn times(opened: &TransactionRow, row: &HoldRow, crashes: &[Crash], findings: &m
     findings.expect(ends.clone().all(|it| row.since <= it), "a hold ends after it begins", place);
     let end = row.end.unwrap_or(f64::INFINITY);
     let until = ends.clone().all(|it| it <= end);
-    findings.expect(until, "nothing happens to a part after its end", place);
+    findings.expect(until, "no event of a part follows its end", place);
     let ended = row.end.is_none() == (row.outcome == "open");
     findings.expect(ended, "a hold that is not open has an end", place);
     let began = row.outcome != "over" || (row.carried_out.is_some() && row.started.is_some());
-    findings.expect(began, "what is over has begun", place);
+    findings.expect(began, "a part that is over has begun", place);
 }
 
 /// A lease ends at its stated time, unless the provider received a later message or is down then.
@@ -97,7 +102,7 @@ fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findin
         Some(end) => row.carried_out.is_none() && end <= due,
         None => latest <= lease_end || is_down,
     };
-    findings.expect(holds, "a lease ends when it was said to", || named(row));
+    findings.expect(holds, "a lease ends at its stated end", || named(row));
 }
 
 /// A provider holds one part of a transaction at a time, and none after a hold that ended.
@@ -108,7 +113,7 @@ fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
         let after = pair[0].end.is_some_and(|end| end <= pair[1].since);
         let rule = "a provider holds one part of a transaction at a time";
         findings.expect(after, rule, || named(pair[1]));
-        let rule = "a provider holds nothing for a transaction after its part is over";
+        let rule = "a provider holds no part of a transaction after the part is over";
         findings.expect(pair[0].outcome != "over", rule, || named(pair[1]));
     }
 }
@@ -146,7 +151,7 @@ fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], finding
     let place = || format!("try {} of job {}", opened.number, opened.job);
     let is = |outcome: &str| rows.iter().filter(|row| row.outcome == outcome).count() as i64;
     if ["failed", "broken"].contains(&opened.outcome.as_str()) {
-        let rule = "what was held and not agreed on is given back";
+        let rule = "a held part without agreement is given back";
         findings.expect(is("open") == 0 || !books.settles, rule, place);
     }
     let is_orphan = |row: &&&HoldRow| row.outcome == "over" && opened.outcome != "agreed";
@@ -154,7 +159,7 @@ fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], finding
     let rule = "parts that ran to their end without an agreement are orphans";
     findings.equal(rule, place(), orphans().count() as i64, opened.orphans);
     let work = orphans().map(|row| row.processors as f64 * since(began(row), row.end));
-    let rule = "what orphans took is the time for which they ran";
+    let rule = "the time of orphans is the time for which they ran";
     findings.close(rule, place(), Some(work.sum()), Some(opened.orphan_work));
     let ran = rows.iter().filter(|row| began(row).is_some()).map(|row| row.holder.as_str());
     let ran = ran.collect::<BTreeSet<&str>>().len() as i64;
@@ -162,7 +167,7 @@ fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], finding
     findings.equal(rule, place(), 0 < ran && ran < opened.parts, opened.partial);
     let given_up = rows.iter().filter(|row| row.outcome == "given_up");
     let vain = given_up.map(|row| row.processors as f64 * since(Some(row.since), row.end));
-    let rule = "what was held in vain is what was given up";
+    let rule = "parts held in vain are the parts given up";
     findings.close(rule, place(), Some(vain.sum()), Some(opened.held_in_vain));
 }
 

@@ -33,7 +33,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let Some(made_by) = row.made_by else { continue };
         let maker = key(job, made_by).and_then(|key| by_task.get(&key));
         let done = maker.filter(|maker| maker.outcome == "completed");
-        findings.expect(done.is_some(), "what a task needs was made by one that is done", what);
+        findings.expect(done.is_some(), "an input of a task was made by a done task", what);
         let Some(maker) = done else { continue };
         let from = maker.provider.as_deref() == Some(row.from.as_str());
         findings.expect(from, "an input comes from the provider that made it", what);

@@ -13,7 +13,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for job in &books.rows.jobs {
         let ready = job.ready.filter(|_| !granted.contains(&job.job)).zip(job.started);
         let waits = ready.is_none_or(|(ready, started)| ready <= started);
-        findings.expect(waits, "nothing starts before it is ready", || {
+        findings.expect(waits, "no job starts before it is ready", || {
             format!("{}: {ready:?} us", named(job))
         });
         findings.expect(seen.insert(job.job), "each job is in `jobs` once", || named(job));
@@ -54,7 +54,7 @@ fn times(job: &Job, is_grid: bool, findings: &mut Findings) {
     findings.expect(queued, "submitted <= queued <= left", || named(job));
     findings.expect(
         job.finished.is_none_or(|finished| finished == job.left),
-        "what finished left then",
+        "a finished job left at its end",
         || named(job),
     );
 }
@@ -80,7 +80,7 @@ fn spans(job: &Job, findings: &mut Findings) {
         );
     }
     let waits = job.waited.is_some() == job.started.is_some();
-    findings.expect(waits, "what started has a waiting time", || name.clone());
+    findings.expect(waits, "a started job has a waiting time", || name.clone());
     let negative = job.waited.is_some_and(|it| it < 0) || job.ran.is_some_and(|it| it < 0);
     findings.expect(!negative, "no time is negative", || name);
 }

@@ -49,13 +49,13 @@ fn windows<'a>(
     }
     for (&(provider, window), &(it, width)) in &windows {
         let place = || format!("window {window} of {provider}");
-        findings.equal("a window closes what its rows have", place(), it.closed, width);
+        findings.equal("a window closes the processors of its rows", place(), it.closed, width);
         let outcome = match it.outcome.as_str() {
             "refused" | "announced" => it.closed == 0,
             "short" => it.closed < it.wanted,
             _ => it.closed == it.wanted,
         };
-        findings.expect(outcome, "a window's outcome says how much it closed", place);
+        findings.expect(outcome, "a window's outcome agrees with the closed processors", place);
         let later = it.possible.is_none_or(|time| it.outcome == "refused" && time >= it.started);
         findings.expect(later, "only a window that is refused is possible later", place);
         let crashes = || books.rows.crashes.iter().filter(|crash| crash.actor == provider);
@@ -68,7 +68,7 @@ fn windows<'a>(
         findings.expect(in_order, "a window is announced, begins and ends in this order", place);
         let is_deaf = |crash: &Crash| crash.crashed < it.announced && it.announced < back(crash);
         let hears = !crashes().any(is_deaf);
-        findings.expect(hears, "a scheduler that is down hears of no window", place);
+        findings.expect(hears, "no window is announced to a scheduler that is down", place);
     }
     windows
 }
@@ -83,7 +83,7 @@ fn nothing_runs(books: &Books, findings: &mut Findings) {
             at_once && other.first <= last && first <= other.last
         });
         let job = held.next().map(|it| it.job);
-        findings.expect(job.is_none(), "nothing runs on processors in maintenance", || {
+        findings.expect(job.is_none(), "no job runs on processors in maintenance", || {
             format!("{}, job {}", place(), job.unwrap_or_default())
         });
         let resource = books.rows.resources.iter().find(|other| other.provider == it.provider);

@@ -15,21 +15,21 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for it in rows {
         let place = || format!("job {} at {} us", it.job, it.time);
         let Some(job) = jobs.get(&it.job) else {
-            findings.expect(false, "what was moved is in `jobs`", place);
+            findings.expect(false, "a moved job is in `jobs`", place);
             continue;
         };
         let known = it.processors.is_some() && it.processors_before.is_some();
-        findings.expect(known || !exact, "sizes of what was moved are known", place);
-        findings.expect(job.submitted <= it.time, "what was moved was submitted before", place);
+        findings.expect(known || !exact, "sizes of moved jobs are known", place);
+        findings.expect(job.submitted <= it.time, "a moved job was submitted before", place);
         let before = last.insert(it.job, it);
         let follows = !exact || before.is_none_or(|before| before.to == it.from);
-        findings.expect(follows, "what moves again leaves where it was", place);
+        findings.expect(follows, "a job that moves again leaves its last place", place);
     }
     for it in last.values().filter(|_| exact) {
         let Some(job) = jobs.get(&it.job) else { continue };
         let place = || format!("job {}", it.job);
         let is_there = job.provider.as_ref().is_none_or(|provider| *provider == it.to);
-        findings.expect(is_there, "what was moved was queued last where it went", place);
+        findings.expect(is_there, "a moved job was queued last at its new place", place);
     }
     if exact {
         paid(books, &last, findings);
@@ -57,9 +57,9 @@ fn paid(books: &Books, last: &BTreeMap<i64, &Move>, findings: &mut Findings) {
         let place = || it.named();
         let &Attempt { started: Some(started), finished, checkpointing, .. } = it else { continue };
         let arrived = moved.ready.is_none_or(|ready| ready <= started);
-        findings.expect(arrived, "what was moved starts when its data have come", place);
+        findings.expect(arrived, "a moved job starts after its data have arrived", place);
         let ran = finished.map_or(0, |finished| finished - started);
         let start_up = moved.start_up.unwrap_or(0).min(ran);
-        findings.expect(start_up <= checkpointing, "what was moved is started up", place);
+        findings.expect(start_up <= checkpointing, "a moved job has a start-up", place);
     }
 }

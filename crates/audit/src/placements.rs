@@ -28,7 +28,12 @@ fn of_attempts(books: &Books, findings: &mut Findings) {
         let there = mine.iter().all(|it| it.provider == attempt.provider);
         findings.expect(there, "an attempt's processors are its provider's", place);
         let (Some(started), Some(finished)) = (attempt.started, attempt.finished) else {
-            findings.expect(mine.is_empty(), "what never started held nothing", place);
+            findings.expect(
+                mine.is_empty(),
+                "an attempt that never started held no \
+                                              processors",
+                place,
+            );
             continue;
         };
         let first = mine.iter().map(|it| it.started).min();
@@ -46,7 +51,12 @@ fn of_attempts(books: &Books, findings: &mut Findings) {
     }
     for (job, attempt) in by_attempt.into_keys() {
         let place = || format!("job {job}, attempt {attempt}");
-        findings.expect(false, "what held processors is in `attempts`, at a provider", place);
+        findings.expect(
+            false,
+            "an attempt that held processors is in `attempts`, at a \
+                                provider",
+            place,
+        );
     }
 }
 
@@ -107,7 +117,7 @@ fn busy_time(books: &Books, findings: &mut Findings) {
     for it in books.rows.resources.iter().filter(|it| !books.is_shared(&it.provider)) {
         let held = held.get(it.provider.as_str()).copied().unwrap_or(0) as f64 / SECOND;
         if !unclear.contains(it.provider.as_str()) {
-            let rule = "busy_time is what placements add up to, without what was lost";
+            let rule = "busy_time is the sum of placements, without lost ones";
             findings.close(rule, &it.provider, Some(it.busy), Some(held));
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for it in &books.rows.reservations {
         let Some(job) = jobs.get(&it.job) else {
             let place = || format!("job {}", it.job);
-            findings.expect(false, "what was granted is in `jobs`", place);
+            findings.expect(false, "a granted reservation is in `jobs`", place);
             continue;
         };
         let mine = displaced.remove(&it.job).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     }
     for job in displaced.into_keys() {
         let place = || format!("job {job}");
-        findings.expect(false, "what loses its place was granted one", place);
+        findings.expect(false, "a reservation that loses its place was granted", place);
     }
     causes(books, findings);
     sums(books, findings);
@@ -54,28 +54,28 @@ fn kept_or_answered(
             && it.deadline.is_none_or(|deadline| start + span <= deadline)
     };
     let holds = in_window(it.planned, it.span);
-    findings.expect(holds, "what is granted is planned in its window", place);
+    findings.expect(holds, "a granted reservation is planned in its window", place);
     let span = last.map_or(it.span, |it| it.span);
     let holds = it.broken || job.started.is_none_or(|start| in_window(start, span));
-    findings.expect(holds, "what is granted starts in its window", place);
+    findings.expect(holds, "a granted reservation starts in its window", place);
     let waits = ["cancelled", "unfinished"].contains(&job.outcome.as_str());
     let holds = it.broken || job.started.is_some() || waits;
-    findings.expect(holds, "what is granted starts, unless it is said why not", place);
+    findings.expect(holds, "a granted reservation starts, unless a reason is recorded", place);
     // A job that failed while it ran has started again.
     let holds = it.broken
         || job.attempts > 1
         || it.fixed.zip(job.started).is_none_or(|(fixed, start)| fixed == start);
-    findings.expect(holds, "what is fixed moves no more", place);
+    findings.expect(holds, "a fixed reservation does not move", place);
     let is = |answer: &str| displaced.iter().any(|it| it.answer == answer);
     let holds = it.broken == (is("postponed") || is("revoked") || is("late"));
-    let rule = "what is broken was postponed, revoked or late, and the reverse";
+    let rule = "a broken reservation was postponed, revoked or late, and the reverse";
     findings.expect(holds, rule, place);
     let holds = is("revoked") == (job.outcome == "failed")
         && displaced.iter().rev().skip(1).all(|it| it.answer != "revoked");
-    findings.expect(holds, "what was revoked is over, and what failed was revoked", place);
+    findings.expect(holds, "a revoked reservation is over, and a failed one was revoked", place);
     for it in displaced.iter().filter(|it| ["moved", "shrunk"].contains(&it.answer.as_str())) {
         let holds = it.planned.is_some_and(|start| in_window(start, it.span));
-        findings.expect(holds, "what was moved was moved in its window", place);
+        findings.expect(holds, "a moved reservation was moved in its window", place);
     }
     let times = displaced.iter().map(|it| it.time);
     let times: Vec<Micros> = [it.granted].into_iter().chain(times).chain([job.left]).collect();
@@ -93,7 +93,8 @@ fn ends_in_time(it: &Reservation, job: &Job, ran: &[&Attempt], findings: &mut Fi
     let is_over = ["completed", "walltime_reached"].contains(&job.outcome.as_str());
     let in_time = it.deadline.is_none_or(|deadline| finished <= deadline);
     let holds = !is_over || it.broken || runs_on || in_time;
-    findings.expect(holds, "what is granted ends in its window", || format!("job {}", it.job));
+    findings
+        .expect(holds, "a granted reservation ends in its window", || format!("job {}", it.job));
 }
 
 /// The stated cause of a lost place is a failure, crash or window in the tables.
@@ -116,7 +117,7 @@ fn causes(books: &Books, findings: &mut Findings) {
             "maintenance" => announced.contains(&when),
             _ => true,
         };
-        findings.expect(holds, "what makes a reservation lose its place is in the tables", || {
+        findings.expect(holds, "the cause of a lost place is in the tables", || {
             format!("job {} at {} us: {}", it.job, it.time, it.cause)
         });
     }

@@ -25,7 +25,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     findings.close(rule, "", Some(summary.time_computing), Some(busy));
     if let Some(failures) = &summary.failures {
         let held: i128 = books.rows.placements.iter().map(|it| it.area()).sum();
-        let rule = "failures.work is all that processors were held for";
+        let rule = "failures.work is all time for which processors were held";
         findings.close(rule, "", Some(failures.work), Some(held as f64 / SECOND));
     }
     resources(books, findings);
@@ -39,7 +39,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     );
     let told = jobs.iter().filter(|it| it.counted).count();
     let right = told == kept.len() && kept.iter().all(|it| it.counted);
-    findings.expect(right, "`counted` says which jobs the cut leaves", || {
+    findings.expect(right, "`counted` marks the jobs that the cut leaves", || {
         format!("{told} counted, {} left", kept.len())
     });
     group(&summary.all, &kept, findings);

@@ -106,7 +106,7 @@ fn messages(books: &Books, findings: &mut Findings) {
         }
         for pair @ (sender, receiver) in disclosed.keys() {
             let said = surely.contains_key(pair) || perhaps.contains_key(pair);
-            findings.expect(said, "what is in `disclosures` was said", || {
+            findings.expect(said, "a row of `disclosures` has a message", || {
                 format!("{sender} to {receiver}: {item}")
             });
         }

@@ -21,10 +21,10 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let ended = it.end.is_some() == (it.outcome != "open");
         findings.expect(ended, "a transaction that is not open has an end", place);
         let agreed = it.time_to_agreement.is_some() == (it.outcome == "agreed");
-        findings.expect(agreed, "what was agreed on took some time", place);
+        findings.expect(agreed, "an agreement took some time", place);
         let times: Vec<f64> = [Some(it.opened), it.decided, it.end].into_iter().flatten().collect();
         findings.expect(times.is_sorted(), "a transaction begins, is decided and ends", place);
-        findings.expect(jobs.contains(&it.job), "what is tried is in `jobs`", place);
+        findings.expect(jobs.contains(&it.job), "a job with a try is in `jobs`", place);
     }
     let Some(sums) = &books.summary.transactions else {
         let place = || format!("{} rows", rows.len());
@@ -76,10 +76,10 @@ fn parts(books: &Books, findings: &mut Findings) {
         let mine = attempts.get(&number).map_or(&[][..], Vec::as_slice);
         let agreed = tries.iter().find(|it| it.outcome == "agreed");
         let last = agreed.is_none_or(|it| it.number == tries.len() as i64);
-        findings.expect(last, "nothing is tried once it is agreed on", named);
+        findings.expect(last, "no try follows an agreement", named);
         let ran: Vec<&&Attempt> = mine.iter().filter(|it| it.started.is_some()).collect();
         let Some(agreed) = agreed else {
-            findings.expect(job.outcome != "completed", "what is done was agreed on", named);
+            findings.expect(job.outcome != "completed", "a done job was agreed on", named);
             continue;
         };
         let holders: BTreeSet<&str> = ran.iter().map(|it| it.provider.as_str()).collect();
@@ -87,9 +87,9 @@ fn parts(books: &Books, findings: &mut Findings) {
         if job.outcome == "completed" {
             // Some of the providers that were asked may have had no room.
             let few = ran.len() as i64 <= agreed.parts;
-            findings.expect(few, "no more parts ran than were asked for", named);
+            findings.expect(few, "no more parts ran than were requested", named);
             let width: i64 = ran.iter().map(|it| it.width).sum();
-            let rule = "parts that ran add up to what the job asks for";
+            let rule = "parts that ran add up to the requested processors";
             findings.equal(rule, named(), width, job.width);
         }
         let opened = (agreed.opened * 1e6).round() as i64;

@@ -73,7 +73,7 @@ fn checkpoints<'r>(
     let failed = books.rows.at_providers().filter(|it| network.shared && it.has_failed());
     for it in failed.filter(|it| stores.contains_key(it.provider.as_str())) {
         let saved = last.get(&(it.job, it.attempt)).copied().unwrap_or(0);
-        let rule = "an attempt has saved what its last checkpoint holds";
+        let rule = "an attempt has saved the work of its last checkpoint";
         findings.equal(rule, it.named(), it.saved, saved);
     }
     all

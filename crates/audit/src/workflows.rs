@@ -74,8 +74,8 @@ fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
     let since = |from: Option<Micros>| Some(end? - from?);
     let spans = [(row.makespan, since(start)), (row.turnaround, since(Some(submit)))];
     let same = spans.into_iter().all(|(told, found)| told.map(micros) == found);
-    findings.expect(same, "spans of a workflow are what its times say", || place(row));
-    // The tasks of a path follow one another; the time of each is rounded up.
+    findings.expect(same, "spans of a workflow agree with its times", || place(row));
+    // A path's tasks follow one another; the time of each is rounded up.
     let bounded = row.schedule_length_ratio.is_none_or(|ratio| ratio >= 1.0 - 1e-9);
     findings.expect(bounded, "no makespan is below the bound of its critical path", || {
         format!("{}: {:?}", place(row), row.schedule_length_ratio)

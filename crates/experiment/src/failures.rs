@@ -211,8 +211,8 @@ fn unobserved(
     };
     let text = || {
         format!(
-            "failures: {outside} of {wanted} nodes of record `{log}` are not observed in the \
-             whole run, and what is not recorded counts as up; {all}"
+            "failures: {outside} of {wanted} nodes of record `{log}` are not observed in the whole \
+             run, and count as up where they are not; {all}"
         )
     };
     Ok((outside > 0).then(text))

@@ -12,7 +12,7 @@ pub(super) const NODE_BYTES: usize = 1_100;
 /// The memory does not suffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{count} {what} take about {megabytes} MB of memory, and so much cannot be had: take fewer, or \
+    "{count} {what} take about {megabytes} MB of memory, which are not available: take fewer, or \
      raise the limit (`ulimit -v`)"
 )]
 pub struct NoRoom {

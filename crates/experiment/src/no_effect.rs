@@ -50,7 +50,7 @@ pub(super) fn without_effect(
     if let Some(jobs @ 1..) = storage.map(|it| it.stuck) {
         say(format!(
             "the storage was full for good: {jobs} jobs were computed, and their outputs waited for \
-             room until the run was over; `kept` says when outputs leave it"
+             room until the run was over; `kept` limits how long outputs stay"
         ));
     }
     let waiting = summary.all.outcomes.waiting;
@@ -86,7 +86,7 @@ fn availability(summary: &Summary) -> Option<String> {
     let available = known.iter().map(|&(available, _)| available).reduce(f64::min)?;
     // A failure in the last instant of a run causes no downtime, but may have ended the run.
     if known.iter().all(|&(available, failures)| available >= 1.0 && failures == 0) {
-        return Some("failures have no effect: nothing was down in the time of the run".to_owned());
+        return Some("failures have no effect: no node was down in the time of the run".to_owned());
     }
     (available < HARDLY_UP).then(|| {
         format!(

@@ -163,7 +163,8 @@ pub enum SweepError {
         folder: PathBuf,
     },
     /// A folder of the sweep is a link to another place.
-    #[error("`{}` is a symbolic link: nothing is written, or removed, where it leads", folder.display())]
+    #[error("`{}` is a symbolic link: files behind it are neither written nor \
+             removed", folder.display())]
     Link {
         /// The folder.
         folder: PathBuf,

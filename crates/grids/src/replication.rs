@@ -93,13 +93,13 @@ impl GridScheduler for Replication {
 
 haggle_model::words! {
     // Chtepen 2011, section 4.4.1.
-    /// When the other replicas of a job are cancelled once it cannot be lost any more.
+    /// Time at which the other replicas of a job are cancelled, once the job can no longer be lost.
     #[derive(Default)]
     pub enum CancelMode {
         /// At once.
         #[default]
         Immediate = "immediate",
-        /// In the next round, before jobs are sent: until then they hold their slots and compute.
+        /// In the next round, before jobs are sent: until then replicas hold their slots and compute.
         NextRound = "next-round",
     }
 }

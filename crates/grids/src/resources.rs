@@ -90,22 +90,22 @@ impl Resource {
 }
 
 haggle_model::words! {
-    /// Which resource is the best one for a job.
+    /// Ranking of the resources for a job.
     #[derive(Default)]
     pub enum Preference {
         // The larger avail/(n_res + 1); then more speed left, then the one named first.
-        /// The one on which one more job would compute fastest.
+        /// The resource on which one more job would compute fastest.
         #[default]
         EffectiveSpeed = "effective-speed",
         // The larger avail: "highest MIPS and fewest jobs" to the letter.
-        /// The fastest one, then the one with the fewest jobs.
+        /// The fastest resource; of equals, the one with the fewest jobs.
         SpeedThenLoad = "speed-then-load",
     }
 }
 
 haggle_model::words! {
     // CA of load-dependent replication.
-    /// In what the room for the next job is counted.
+    /// Unit of the room for the next job.
     #[derive(Default)]
     pub enum LoadUnit {
         /// Resources that work and have a free slot.

@@ -1,10 +1,10 @@
 //! The disclosure ladder: levels of information that a provider discloses about itself.
 
 crate::words! {
-    /// What a provider tells others about itself; each level includes those before it.
+    /// Facts that a provider discloses about itself; each level includes those before it.
     #[derive(Default)]
     pub enum Disclosure {
-        /// When a job that is asked about would start and end.
+        /// Start and end that a requested job would have.
         #[default]
         Offers = "offers",
         /// Its total computing power.
@@ -13,7 +13,7 @@ crate::words! {
         Load = "load",
         /// Its free time slots.
         Slots = "slots",
-        /// Its whole queue; no placement and no composition asks for it.
+        /// Its whole queue; no placement and no composition needs it.
         Queue = "queue",
     }
 }

@@ -27,13 +27,13 @@ pub struct Iterative {
 }
 
 crate::words! {
-    /// Whether the processes of an application wait for one another.
+    /// Synchronisation of the processes of an application.
     #[derive(Default)]
     pub enum Communication {
-        /// One process a core, then all of them merge their results: a stage.
+        /// Each core runs one process; then all processes merge their results: a stage.
         #[default]
         Synchronous = "synchronous",
-        /// A process that is done merges what there is, and the next one begins.
+        /// A finished process merges the results that there are, and the next one begins.
         Asynchronous = "asynchronous",
     }
 }

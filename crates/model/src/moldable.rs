@@ -18,13 +18,13 @@ use crate::{Job, JobShape, Span, Time};
 const WHOLE: u32 = 1_000_000;
 
 crate::words! {
-    /// To what the times of a moldable job are rounded up.
+    /// Unit to which the times of a moldable job are rounded up.
     #[derive(Default)]
     pub enum Rounding {
-        /// To microseconds, as those of rigid jobs.
+        /// Microseconds, as the times of rigid jobs.
         #[default]
         Microseconds = "microseconds",
-        /// To whole seconds, as batch systems take them.
+        /// Whole seconds, as in batch systems.
         Seconds = "seconds",
     }
 }

@@ -36,15 +36,15 @@ impl Reservation {
 }
 
 crate::words! {
-    /// What a user wants when the place of a reservation is lost.
+    /// Wish of a user when the place of a reservation is lost.
     #[derive(Default)]
     pub enum Remedy {
         /// Another place in its window, or else as soon as there is room.
         #[default]
         Postpone = "postpone",
-        /// Other processors or another time in its window, or else the job is given back.
+        /// Other processors or another time in its window; otherwise the job is given back.
         Substitute = "substitute",
-        /// The same, also on fewer processors if the job is moldable.
+        /// As substitute, also on fewer processors if the job is moldable.
         Shrink = "shrink",
         /// The job is given back at once when processors fail under it.
         Revoke = "revoke",

@@ -274,14 +274,14 @@ fn micros_per_unit(unit: &str) -> Option<f64> {
 }
 
 crate::words! {
-    /// Which comes first when a job arrives at the instant another completes.
+    /// Order of an arrival and a completion at the same instant.
     #[derive(Default)]
     pub enum EventsOrder {
         // As pyss and most batch simulators do.
-        /// The arriving job is seen before the processors of the completed one are free.
+        /// The arriving job is considered before the processors of the completed one are free.
         #[default]
         SubmissionsFirst = "submissions-first",
-        /// The processors of the completed job are free when the arriving one is seen.
+        /// The processors of the completed job are free when the arriving one is considered.
         CompletionsFirst = "completions-first",
     }
 }

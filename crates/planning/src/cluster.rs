@@ -157,13 +157,13 @@ impl Network {
 }
 
 haggle_model::words! {
-    /// How the machines of a cluster are linked.
+    /// Links between the machines of a cluster.
     #[derive(Default)]
     pub enum PlanLinks {
-        /// Each to all others by one link: two communicate over the busier of theirs.
+        /// One link from each machine to all others: two machines communicate over the busier of their links.
         #[default]
         Uplinks = "uplinks",
-        /// Each two by a link of their own.
+        /// A link of its own for each pair of machines.
         Pairs = "pairs",
     }
 }

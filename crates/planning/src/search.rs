@@ -16,17 +16,18 @@ use std::cmp::Ordering;
 pub(crate) use space::{Space, Work};
 
 haggle_model::words! {
-    /// How a cluster looks for machines.
+    /// Search of a cluster for machines.
     #[derive(Default)]
     pub enum PlanSearch {
         // The same sets as the scan and by far the fastest, if all phases depend on loads in the same way.
         /// The best set for each number of machines, prepared once; with links of pairs, as `boxes`.
         #[default]
         Hulls = "hulls",
-        /// Box Elimination: parts of the space of CPU, bandwidth and processors are left out that hold nothing better.
+        /// Box Elimination: parts of the space of CPU, bandwidth and processors are left out if they cannot hold a
+        /// better set.
         Boxes = "boxes",
         // The budget is 8·log_4/3(points) sets.
-        /// The same, given up after a number of sets that grows with the logarithm of the space.
+        /// As boxes, but abandoned after a number of sets that grows with the logarithm of the space.
         BoxesWithinBudget = "boxes-within-budget",
         // With uplinks, their number grows with the square of the number of machines. With links of
         // pairs, the scan suits only a few machines.

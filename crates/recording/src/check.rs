@@ -99,7 +99,7 @@ pub enum Violation {
         got: u32,
     },
     /// The computing of a job's attempts, without lost work, differs from its run time.
-    #[error("job {job} computes for {asked} s, and its attempts did for {computed} s")]
+    #[error("job {job} computes for {asked} s, and its attempts computed for {computed} s")]
     WrongLength {
         /// The job's number in the run.
         job: i64,
@@ -137,7 +137,7 @@ pub enum Violation {
         bytes: u64,
     },
     /// A moved job computed before its start-up was over.
-    #[error("job {job} was to be started up for {start_up} s, and spent {spent} s on that at most")]
+    #[error("job {job} needs a start-up of {start_up} s, and spent {spent} s on it at most")]
     NotStartedUp {
         /// The job's number in the run.
         job: i64,
@@ -155,7 +155,7 @@ pub enum Violation {
         start: Time,
     },
     /// A reservation never started, and was neither withdrawn nor given back.
-    #[error("job {job} never started, and nobody has said what became of its window")]
+    #[error("job {job} never started, and the end of its window is not recorded")]
     Forgotten {
         /// The job's number in the run.
         job: i64,
@@ -718,7 +718,10 @@ mod tests {
         }];
         resumed.checkpointing = Span::from_secs(3);
         let violation = check.job_over(&resumed).expect_err("it has done 1 s too much");
-        assert_eq!(violation.to_string(), "job 0 computes for 10 s, and its attempts did for 11 s");
+        assert_eq!(
+            violation.to_string(),
+            "job 0 computes for 10 s, and its attempts computed for 11 s"
+        );
     }
 
     #[test]

@@ -22,7 +22,7 @@ use attempts::Attempts;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     /// An attempt started from a checkpoint that is not on record.
-    #[error("an attempt of job {job} started from a checkpoint that nobody has written")]
+    #[error("an attempt of job {job} started from a checkpoint that was never written")]
     NoCheckpoint {
         /// The job's number in the run.
         job: i64,

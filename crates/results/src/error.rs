@@ -10,7 +10,8 @@ use parquet::errors::ParquetError;
 pub enum ResultsError {
     /// The output folder exists already.
     #[error(
-        "`{path}` exists already and is left as it is: name another folder, or replace it with --force",
+        "`{path}` exists already and stays as it is: name another folder, or replace it with \
+         --force",
         path = path.display()
     )]
     FolderExists {
@@ -29,7 +30,7 @@ pub enum ResultsError {
     },
     /// Another run is writing into the folder.
     #[error(
-        "another run is writing `{path}` right now: wait until it is over, or name another folder",
+        "another run is writing `{path}` now: wait until it has ended, or name another folder",
         path = path.display()
     )]
     InUse {
@@ -37,7 +38,8 @@ pub enum ResultsError {
         path: PathBuf,
     },
     /// The output folder is a link that leads to nothing.
-    #[error("`{path}` is a link to something that is not there: remove it, or name another folder", path = path.display())]
+    #[error("`{path}` is a link to a missing file: remove it, or name another \
+             folder", path = path.display())]
     DeadLink {
         /// The requested folder.
         path: PathBuf,
@@ -113,8 +115,8 @@ pub enum ResultsError {
     },
     /// A run is in a form that this program does not read.
     #[error(
-        "`{folder}` was written by another version of haggle ({version}, build {build}), in a form that this one does \
-         not read: run its scenario.toml again",
+        "`{folder}` was written by another version of haggle ({version}, build {build}), in a \
+         format that this version cannot read: run its scenario.toml again",
         folder = folder.display()
     )]
     OtherFormat {

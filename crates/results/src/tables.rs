@@ -5,7 +5,7 @@
 //! writer gives. A new column is one line there, and a value where the row is written:
 //!
 //! ```text
-//! queued: Option<f64> = Seconds, "queued_time", "s", "when …", Empty("it was not told");
+//! queued: Option<f64> = Seconds, "queued_time", "s", "when …", Empty("not recorded");
 //!    │        │             │            │        │
 //!    │        │             └ its kind   └ name, unit, meaning and when it is missing, as in the manual
 //!    │        └ what readers get; an `Option` where a value may be missing

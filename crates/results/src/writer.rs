@@ -89,7 +89,7 @@ haggle_model::words! {
         All = "all",
         /// Number of messages by kind, sender and receiver.
         Counts = "counts",
-        /// Nothing.
+        /// No messages.
         None = "none",
     }
 }

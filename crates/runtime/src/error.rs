@@ -39,8 +39,8 @@ pub enum RunError {
     /// Failures recur for ever without progress of any job.
     #[error(
         "stuck at {time} s with jobs left ({jobs}): none of them has ended or saved any work while \
-         every resource failed {OUTAGES_MAX} times in the mean; they may never be up together for as \
-         long as a job needs; `horizon` says when to stop all the same"
+         every resource failed {OUTAGES_MAX} times in the mean; they may never be up together for \
+         as long as a job needs; `horizon` ends such a run"
     )]
     Stalled {
         /// The instant.
@@ -50,9 +50,9 @@ pub enum RunError {
     },
     /// The run would last longer than times can represent.
     #[error(
-        "the run has come to the end of time, after 73,000 years, with jobs left ({jobs}); are run \
-         times, requested times and what checkpoints cost in the units they are meant in? `horizon` \
-         says when to stop all the same"
+        "the run has come to the end of time, after 73,000 years, with jobs left ({jobs}); check \
+         the units of run times, requested times and costs of checkpoints; `horizon` ends such a \
+         run"
     )]
     EndOfTime {
         /// Jobs that are not over.

@@ -120,7 +120,7 @@ impl Check<'_> {
         if recurs_all_the_time(time) {
             self.report(
                 path,
-                format!("{time} is too short for what goes on during the whole run"),
+                format!("{time} is too short for an event that recurs during the whole run"),
                 &format!("less than {SHORTEST}"),
                 format!("write at least \"{SHORTEST}\""),
             );
@@ -159,7 +159,7 @@ impl Check<'_> {
     }
 }
 
-/// True if a time above zero is too short for something that recurs during the whole run.
+/// Whether a time is too short for an event that recurs during the whole run.
 fn recurs_all_the_time(time: TimeSpan) -> bool {
     Span::ZERO < time.0 && time.0 < SHORTEST.0
 }

@@ -116,8 +116,8 @@ pub use user::User;
 pub use workflows::{AmplitudeOf, TaskEstimates, TaskProgress, Underestimate, Workflows};
 pub use workload::{InlineJob, Model, Workload};
 
-/// Adds words to the choices of a schema. A word stands for the table that has this name and no other required
-/// key; checking turns it into that table.
+/// Puts the names of tables beside the tables in a schema: a word alone stands for the table with this name and no
+/// other key. Checking replaces the word by that table.
 fn words_alone(schema: &mut schemars::Schema) {
     // A table without a tag among the choices turns "one of" into "any of", but the choices still exclude each
     // other.
@@ -135,20 +135,20 @@ fn words_alone(schema: &mut schemars::Schema) {
     choices.splice(0..0, words);
 }
 
-/// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.
+/// A scenario of haggle: processors and their owners, jobs and their users, tables and figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
-    /// What the scenario is called, its seed and when arrivals stop.
+    /// Name of the scenario, its seed, and the end of arrivals.
     #[serde(default)]
     pub scenario: Header,
-    /// Where jobs come from.
+    /// Sources of jobs.
     #[serde(rename = "workload", default)]
     pub workloads: Vec<Workload>,
-    /// Who owns processors.
+    /// Owners of processors.
     #[serde(rename = "provider", default)]
     pub providers: Vec<Provider>,
-    /// Who places jobs on providers.
+    /// Actors that place jobs on providers.
     #[serde(rename = "metascheduler", default, skip_serializing_if = "Vec::is_empty")]
     pub metaschedulers: Vec<Metascheduler>,
     /// Time-shared resources that may fail, and one scheduler for them; alone, or beside providers.
@@ -157,32 +157,32 @@ pub struct Scenario {
     /// Clusters shared with others, over which applications of many phases are rescheduled; alone, or beside providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<Plans>,
-    /// Who submits jobs, and to whom.
+    /// Actors that submit jobs, and the actors that receive these.
     #[serde(rename = "user", default)]
     pub users: Vec<User>,
-    /// What fails when, and when it comes back.
+    /// Failures and repairs of processors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failures>,
-    /// When processors are closed, which is known before.
+    /// Windows, known in advance, in which processors are closed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub maintenance: Vec<Maintenance>,
-    /// How long messages travel.
+    /// Latency of messages between actors.
     #[serde(default)]
     pub network: Network,
-    /// What is recorded and how it is measured.
+    /// Tables that are recorded, and how metrics are measured.
     #[serde(default)]
     pub results: Results,
-    /// What is drawn from the results.
+    /// Figures drawn from the results.
     #[serde(rename = "figure", default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
-    /// Single values to change in what is extended: paths as in a sweep, each with its value.
+    /// Single values to change in the scenario that is extended: paths as in a sweep, each with its value.
     #[serde(default, skip_serializing)]
     #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
     pub set: toml::Table,
-    /// What is varied from run to run.
+    /// Quantities that vary from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,
-    /// The rules of one's own that it can name. No key of the file: the program has them.
+    /// Rules of the program's own that the scenario can name. Not a key of the file: the program supplies them.
     #[serde(skip)]
     pub own: crate::Rules,
 }

@@ -98,7 +98,7 @@ fn elsewhere(span: Range<usize>) -> Problem {
 fn broken(base: &Source, problem: &Problem, span: Range<usize>) -> Problem {
     let path = base.path.display();
     Problem {
-        message: format!("what is extended has a problem: {}", problem.message),
+        message: format!("the extended scenario has a problem: {}", problem.message),
         span,
         label: "in this file".into(),
         help: Some(format!("`haggle validate {path}` shows where")),

@@ -10,20 +10,20 @@ const HEAD: &str = "\
 
 <!-- Made from the types in crates/scenario/src/file. To renew it: UPDATE_MANUAL=1 cargo test -p haggle-scenario manual -->
 
-A scenario is one TOML file. `[name]` opens a table that is there once, `[[name]]` one that may be there several times.
-Keys that are not listed here are refused. `haggle help KEY` prints what this page says of a key, such as `haggle help
+A scenario is one TOML file. `[name]` opens a table that occurs once, `[[name]]` a table that may occur several times.
+Keys that are not listed here are refused. `haggle help KEY` prints the text of this page on a key, such as `haggle help
 provider.policy`; `haggle schema` prints the same as a JSON schema for editors, and `haggle show FILE` a scenario with
 every default. [start.md](start.md) shows how scenarios are used.
 
 Units are `us`, `ms`, `s`, `min`, `h`, `d` and `w` for times, `B`, `kB`, `MB`, `GB` and `TB` for data, and `bit/s`, `kbit/s`, `Mbit/s` and `Gbit/s`
 for rates; a time may have several (`\"1h 30min\"`).
 
-A word of `policy` is short for a table that has nothing but this name: `policy = \"edf\"` is `policy = { name = \"edf\" }`.
+A word of `policy` is short for a table with this name only: `policy = \"edf\"` is `policy = { name = \"edf\" }`.
 
-A default of - means: without the key there is no such thing, or the meaning says what holds then. The defaults of a table
+A default of - means: without the key there is no such thing, or the meaning of the key describes this case. The defaults of a table
 are those of its keys.
 
-| type | what it is | for instance |
+| type | meaning | example |
 |---|---|---|
 ";
 

@@ -24,8 +24,8 @@ impl InvalidScenario {
     }
 }
 
-/// Help for a problem without its own help.
-const HELP: &str = "`haggle help KEY` says what a key takes, and docs/scenario.md has all of them";
+/// The way out of a problem that does not say its own.
+const HELP: &str = "`haggle help KEY` explains a key, and docs/scenario.md has all keys";
 
 /// A value of a scenario without effect, or a doubtful one: as a [`Problem`], but the scenario can be run.
 pub type Warning = Problem;

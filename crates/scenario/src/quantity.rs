@@ -74,8 +74,8 @@ macro_rules! written_as_string {
     };
 }
 
-/// Name of an actor, a workload or a figure: letters, digits, `-` and `_`. It can be part of a path into the
-/// scenario and of the name of a file.
+/// Name of an actor, a workload or a figure: letters, digits, `-` and `_`,
+/// so that it can be part of a path into the scenario and of a file's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -123,7 +123,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Title of something in figures and tables, such as a variant: one line of text.
+/// Label in figures and tables, such as that of a variant: one line of text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Title(String);
@@ -151,7 +151,7 @@ impl fmt::Display for Title {
     }
 }
 
-/// Name of a metric, in its one spelling.
+/// Name of a metric of a run, in its only spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Metric(String);
@@ -160,8 +160,8 @@ written_as_string!(
     Metric,
     "metric",
     "mean-waiting-time",
-    "a metric: `haggle list metrics` has those with names; all else in `summary.json` by its place, such as \
-     \"grid.done\"; of a group as \"provider.north.mean-waiting-time\""
+    "a metric: a name of `haggle list metrics`; or a place in `summary.json`, such as \
+     \"grid.done\"; of a group, as \"provider.north.mean-waiting-time\""
 );
 
 impl Metric {
@@ -194,10 +194,10 @@ impl FromStr for Metric {
         if named::may_be(&name) {
             return Ok(Metric(name));
         }
-        let list = "`haggle list metrics` says what there is";
+        let list = "`haggle list metrics` lists all names";
         let help = match nearest(&name, NAMED.iter().map(|it| it.name)) {
             Some(near) => format!("did you mean \"{near}\"? {list}"),
-            None => format!("{list}; all else in summary.json is called by its place"),
+            None => format!("{list}; other values of summary.json are called by their place"),
         };
         Err(FormatError::new(format!("there is no metric \"{text}\""), &help))
     }
@@ -421,7 +421,8 @@ impl fmt::Display for JobRef {
     }
 }
 
-/// Range of an axis: `"88%..100%"`, `"1min..1d"`, `"0..5"`. An end that is left out follows from the data.
+/// Range of an axis: `"88%..100%"`, `"1min..1d"`, `"0..5"`; an end that is left out
+/// follows from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AxisRange {
@@ -431,7 +432,7 @@ pub struct AxisRange {
     pub high: Option<AxisEnd>,
 }
 
-written_as_string!(AxisRange, "axis-range", "88%..100%", "from where to where an axis goes");
+written_as_string!(AxisRange, "axis-range", "88%..100%", "the range of an axis");
 
 /// An end of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -538,17 +539,17 @@ fn number(text: &str) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-/// A length of time or a share of the whole run: `"2d"` or `"5%"`.
+/// A length of time or a share: `"2d"` or `"5%"`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TimeOrShare {
     /// A length of time.
     Time(TimeSpan),
-    /// A share of the time between the first and the last submission.
+    /// A share, of jobs or of a time; the key defines the whole.
     Share(Share),
 }
 
-written_as_string!(TimeOrShare, "time-or-share", "5%", "a length of time or a share of the run");
+written_as_string!(TimeOrShare, "time-or-share", "5%", "a length of time or a share in percent");
 
 impl TimeOrShare {
     /// A time of zero.
@@ -565,7 +566,7 @@ impl FromStr for TimeOrShare {
         text.parse().map(TimeOrShare::Share).map_err(|_: FormatError| {
             FormatError::new(
                 format!("`{text}` is neither a length of time nor a share"),
-                "write time with a unit, such as \"2d\", or percent of the run, such as \"5%\"",
+                "write time with a unit, such as \"2d\", or a share in percent, such as \"5%\"",
             )
         })
     }
@@ -659,7 +660,7 @@ fn print_with_unit(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]
     write!(f, "{} {unit}", value / size)
 }
 
-/// How users estimate the run time of their jobs.
+/// Rule by which users estimate the run time of their jobs.
 ///
 /// One notation serves the scenario and `haggle replay --estimates`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -669,7 +670,7 @@ pub enum EstimateRule {
     Trace,
     /// `exact`: the run time itself.
     Exact,
-    /// `no-limit`: no user requests a time.
+    /// `no-limit`: jobs have no requested time.
     NoLimit,
     /// `factor:F`: F times the run time, F ≥ 1.
     Factor(f64),
@@ -685,7 +686,8 @@ written_as_string!(
     EstimateRule,
     "estimates",
     "over:50%",
-    "how users estimate run times: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P"
+    "rule by which users estimate run times: trace, exact, no-limit, factor:F, over:P%, uniform:F \
+     or precision:+P"
 );
 
 impl FromStr for EstimateRule {

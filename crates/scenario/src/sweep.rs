@@ -225,7 +225,7 @@ fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) 
             message: format!("the sweep has {runs} runs, more than {}", sweep.max_runs),
             span: axis::sweep_place(places),
             label: format!("{count} variants x {} replications", sweep.replications),
-            help: Some(format!("vary less, or set `max-runs = {runs}` if that is what you want")),
+            help: Some(format!("vary less, or set `max-runs = {runs}`")),
         });
         let longest = places.iter().map(|place| place.values.len()).max().unwrap_or(1);
         let each =

@@ -205,15 +205,15 @@ pub struct CompositionOptions {
 }
 
 crate::words_or_own! {
-    /// How a metascheduler puts a bag of tasks together from what providers answer.
+    /// Rule by which a metascheduler composes a bag of tasks from the answers of providers.
     pub enum CompositionPolicy of OwnComposition as "Composition" {
-        /// The offers that have the bag done first, largest first.
+        /// The offers with the earliest completion of the bag, largest first.
         OffersNoLb = "offers-no-lb",
         /// Tasks in proportion to the sizes of the offers that meet the deadline.
         OffersPlb = "offers-plb",
-        /// The same, and among offers of one size by computing power; needs disclosure "power".
+        /// As offers-plb; offers of one size share by computing power; needs disclosure "power".
         OffersDplb = "offers-dplb",
-        /// The same with the computing power that is left before the deadline; needs disclosure "load".
+        /// As offers-dplb, with the computing power that is left before the deadline; needs disclosure "load".
         OffersDplbV2 = "offers-dplb-v2",
         /// The earliest free time slots of all providers; needs disclosure "slots".
         FreeTimeSlots = "free-time-slots",

@@ -25,18 +25,18 @@ use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot,
 use crate::{Interval, Maintaining, Order, Overlap};
 
 haggle_model::words! {
-    /// What conservative backfilling does with reservations when a job ends.
+    /// Treatment of reservations by conservative backfilling when a job ends.
     #[derive(Default)]
     pub enum Compression {
-        /// Each reservation, earliest start first, is moved to the earliest time at which it fits; all others stay (Netto
-        /// 2009, 4.4.2). Changes nothing when a job ends as planned. Keeps every promise.
+        /// Each reservation, earliest start first, moves to the earliest time at which it fits; all others stay (Netto
+        /// 2009, 4.4.2). A job that ends as planned changes nothing. Keeps every promise.
         #[default]
         ByStart = "by-start",
-        /// Each reservation, first in the queue first, is moved to the earliest time at which it fits; all others stay
-        /// (as pyss and Batsim do). Does so at every end, also if the job ended as planned. Keeps every promise.
+        /// Each reservation, in the order of the queue, moves to the earliest time at which it fits; all others stay
+        /// (as pyss and Batsim do). Happens at every end, also if the job ended as planned. Keeps every promise.
         JobByJob = "job-by-job",
-        /// All reservations are given up and made anew in the order of the queue (as WRENCH does). Does so at every end, also
-        /// if the job ended as planned. A job may start later than was promised.
+        /// All reservations are dropped and made anew in the order of the queue (as WRENCH does). Happens at every end,
+        /// also if the job ended as planned. A job may start later than promised.
         Replan = "replan",
         /// Reservations stay where they are.
         None = "none",

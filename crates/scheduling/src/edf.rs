@@ -31,11 +31,10 @@ use queue::{Entry, Queue};
 use trial::Trial;
 
 haggle_model::words! {
-    /// What happens to new work that would make a promise late.
+    /// Treatment of new work that would make a promise late.
     #[derive(Default)]
     pub enum Late {
-        /// It moves behind the one that would be late, as often as it takes (Netto 2009, Algorithm 1,
-        /// `fixqueue`).
+        /// It moves behind the work that would be late, as often as needed (Netto 2009, Algorithm 1, `fixqueue`).
         #[default]
         Repair = "repair",
         /// It is not accepted by that deadline.

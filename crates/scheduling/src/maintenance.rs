@@ -17,14 +17,14 @@ use crate::Interval;
 use crate::scheduler::LocalScheduler;
 
 haggle_model::words! {
-    /// What becomes of a window of maintenance whose time is promised to others.
+    /// Treatment of a window of maintenance whose time is promised to jobs.
     #[derive(Default)]
     pub enum Overlap {
-        /// It is refused, unless all promises can be kept beside it and no job that runs is in the way.
+        /// The window is refused, unless all promises can be kept and no running job is in the way.
         #[default]
         Refuse = "refuse",
-        /// What waits is planned anew around it, and may be later than promised; what runs is left alone, as are parts
-        /// of jobs on several providers.
+        /// Waiting jobs are planned anew around the window, and may be later than promised. Running jobs continue, and
+        /// parts of jobs on several providers stay.
         Break = "break",
     }
 }

@@ -6,21 +6,21 @@
 use haggle_model::{Disclosure, Span, Time};
 
 crate::words_or_own! {
-    /// How a metascheduler chooses the provider of a job.
+    /// Rule by which a metascheduler chooses the provider of a job.
     #[derive(Default)]
     pub enum Placement of OwnPlacement as "Placement" {
         /// The provider that offers the earliest completion.
         #[default]
         MinimumCompletionTime = "minimum-completion-time",
-        /// One provider after the other.
+        /// The providers in turn.
         RoundRobin = "round-robin",
-        /// Any provider, each as likely as the others.
+        /// A random provider, all with the same probability.
         Random = "random",
         /// The provider with the least remaining work per processor; needs disclosure "load".
         LeastLoaded = "least-loaded",
         // After Netto 2009, 4.4.1.
-        /// The first provider that can start the job at once, beginning one further with every job;
-        /// if none can, the one with the earliest start.
+        /// The first provider that can start the job at once; each job begins with the next provider. If none can, the
+        /// provider with the earliest start.
         NextFit = "next-fit",
     }
 }

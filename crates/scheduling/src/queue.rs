@@ -7,11 +7,11 @@ use crate::own::OrderRule;
 use crate::scheduler::Request;
 
 crate::words_or_own! {
-    /// In which order waiting jobs are considered.
+    /// Order in which waiting jobs are considered.
     // Ties go to the one that was queued first.
     #[derive(Default)]
     pub enum Order of OrderRule as "Order" {
-        /// In the order of their arrival.
+        /// In the order of arrival.
         #[default]
         Arrival = "arrival",
         /// Shortest requested time first.

@@ -5,7 +5,7 @@
 pub const MAX_ATTEMPTS: u32 = 1_000;
 
 haggle_model::words! {
-    /// What happens to a job that runs past its requested time.
+    /// Treatment of a job that runs past its requested time.
     #[derive(Default)]
     pub enum Overrun {
         /// It is stopped at its requested time.
@@ -19,11 +19,11 @@ haggle_model::words! {
 }
 
 haggle_model::words! {
-    /// How often a provider decides which jobs start.
+    /// Occasions on which a provider decides which jobs start.
     #[derive(Default)]
     pub enum Passes {
-        /// Once at the end of each instant in which something happened to it: all ends, failures, repairs and submissions
-        /// of the instant are known then.
+        /// Once at the end of each instant with an event at the provider: all ends, failures, repairs and submissions
+        /// of the instant are then known.
         #[default]
         Instant = "instant",
         /// After each end, failure, repair and submission, in the order in which they are delivered (as pyss does).

@@ -82,8 +82,8 @@ pub fn page(catalogue: &Catalogue, tested: &[Tested]) -> Result<String, String> 
         ));
     }
     let mut page = String::from(
-        "# Claims and what came out\n\n\
-         What publications say of their figures, and what haggle's own studies expect, tested in full. A claim that is missed is a result: what came out here differs from what was published. Claims, expressions and \
+        "# Claims and results\n\n\
+         Claims of publications about their figures, and expectations of haggle's own studies, tested in full. A missed claim is a result: the result here differs from the published one. Claims, expressions and \
          reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats \
          any of them with all numbers.\n\n\
          <!-- Made by: haggle reproduce STUDY --json > STUDY.json for each study; haggle reproduce --page *.json -->\n\n",
@@ -108,8 +108,10 @@ pub fn page(catalogue: &Catalogue, tested: &[Tested]) -> Result<String, String> 
         let _ = writeln!(page, "\nNot tested for this page: {}.", missing.join(", "));
     }
     page.push_str(
-        "\n*held*: it came out as claimed; *missed*: it did not; *undecided*: it lies within the noise of the replications, or fewer were made than the study asks for; \
-         *reported*: other data stand for those that it is about; *untestable*: nothing that is known can decide it.\n",
+        "\n*held*: the result agrees with the claim; *missed*: it does not; *undecided*: the \
+         difference is within the noise of the replications, or fewer were made than the study \
+         requires; \
+         *reported*: other data are used in place of the original ones; *untestable*: the known facts cannot decide it.\n",
     );
     for (study, told) in present() {
         page.push_str(&section(study, &told));

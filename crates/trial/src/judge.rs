@@ -166,7 +166,7 @@ impl Judge<'_> {
         let again = Experiment::read(source, Logs::MustExist);
         let again = again.map_err(|invalid| failed(&messages(&invalid)))?;
         if again.scenario != experiment.scenario || !same_runs(&again, experiment) {
-            return Err(failed("a base and its extension say something else"));
+            return Err(failed("a base and its extension are different"));
         }
         done.extends = true;
         Ok(())
@@ -272,7 +272,7 @@ impl Judge<'_> {
         };
         let twin = self.scratch.join(format!("again-{number}"));
         if self.write(&variant.scenario, &folder, &twin, Driver::Actix)? != digest {
-            let what = "what a run wrote as its scenario has another digest over actix";
+            let what = "the scenario written by a run has another digest over actix";
             return Err(failed(FailureKind::Resolved, what));
         }
         done.tables = true;

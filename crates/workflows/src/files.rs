@@ -38,7 +38,7 @@ pub use write::write;
 pub const FILE_BYTES_MAX: u64 = 2 << 30;
 
 haggle_model::words! {
-    /// The reading of a size of a file, or of a run time, that is negative.
+    /// Treatment of a size of a file, or of a run time, that is negative.
     #[derive(Default)]
     pub enum NegativeValues {
         /// It is an error.

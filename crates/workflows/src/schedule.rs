@@ -62,7 +62,7 @@ pub struct Schedule {
 }
 
 haggle_model::words! {
-    /// Who makes the schedules of workflows (docs/workflows.md).
+    /// Algorithm that makes the schedules of workflows (docs/workflows.md).
     #[derive(Default)]
     pub enum StaticAlgorithm {
         /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
@@ -72,11 +72,11 @@ haggle_model::words! {
         Cpop = "cpop",
         /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
         Peft = "peft",
-        /// Level by level, the task that can end first, first (Maheswaran et al. 1999).
+        /// Level by level; first the task whose earliest possible end is earliest (Maheswaran et al. 1999).
         MinMin = "min-min",
-        /// Level by level, the task whose earliest end is last, first (Maheswaran et al. 1999).
+        /// Level by level; first the task whose earliest possible end is latest (Maheswaran et al. 1999).
         MaxMin = "max-min",
-        /// Level by level, the task that loses most without its best resource, first (Maheswaran et al. 1999).
+        /// Level by level; first the task that loses most without its best resource (Maheswaran et al. 1999).
         Sufferage = "sufferage",
         /// Each task on a resource drawn at random.
         Random = "random",

@@ -68,7 +68,7 @@ impl Rules {
 }
 
 haggle_model::words! {
-    /// What becomes of a job whose submit time is unknown.
+    /// Treatment of a job whose submit time is unknown.
     #[derive(Default)]
     pub enum MissingSubmit {
         /// It is left out.
@@ -80,10 +80,10 @@ haggle_model::words! {
 }
 
 haggle_model::words! {
-    /// What becomes of a line about a part of a job that was stopped and restarted.
+    /// Treatment of a line about a part of a job that was stopped and restarted.
     #[derive(Default)]
     pub enum PartialExecution {
-        /// It is left out: the same work stands in a line of its own.
+        /// It is left out: a line of its own has the same work.
         #[default]
         Drop = "drop",
         /// It is a job.
@@ -92,35 +92,35 @@ haggle_model::words! {
 }
 
 haggle_model::words! {
-    /// What becomes of a job that was cancelled before it started.
+    /// Treatment of a job that was cancelled before it started.
     #[derive(Default)]
     pub enum Cancelled {
         /// It is left out.
         #[default]
         Drop = "drop",
-        /// It goes on to the rules on run times.
+        /// The rules on run times decide.
         Keep = "keep",
     }
 }
 
 haggle_model::words! {
-    /// Which field says how many processors a job needs.
+    /// Field with the number of processors that a job needs.
     #[derive(Default)]
     pub enum ProcessorsFrom {
-        /// What was requested (field 8), or what was allocated (field 5) where that is missing.
+        /// Requested processors (field 8), or allocated ones (field 5) where the request is missing.
         #[default]
         RequestedThenAllocated = "requested-then-allocated",
-        /// What was allocated (field 5), or what was requested (field 8) where that is missing.
+        /// Allocated processors (field 5), or requested ones (field 8) where the allocation is missing.
         AllocatedThenRequested = "allocated-then-requested",
-        /// What was requested (field 8); jobs without it are left out.
+        /// Requested processors (field 8); jobs without them are left out.
         Requested = "requested",
-        /// What was allocated (field 5); jobs without it are left out.
+        /// Allocated processors (field 5); jobs without them are left out.
         Allocated = "allocated",
     }
 }
 
 haggle_model::words! {
-    /// What becomes of a job that needs more processors than the machine has.
+    /// Treatment of a job that needs more processors than the machine has.
     #[derive(Default)]
     pub enum TooWide {
         /// It stays as it is, so that providers refuse it.
@@ -134,7 +134,7 @@ haggle_model::words! {
 }
 
 haggle_model::words! {
-    /// What becomes of a job whose run time is unknown.
+    /// Treatment of a job whose run time is unknown.
     #[derive(Default)]
     pub enum MissingRunTime {
         /// It is left out.
@@ -142,13 +142,13 @@ haggle_model::words! {
         Drop = "drop",
         /// It runs for one second.
         OneSecond = "one-second",
-        /// It runs for no time.
+        /// It has a run time of zero.
         Zero = "zero",
     }
 }
 
 haggle_model::words! {
-    /// What becomes of a job that ran for 0 s.
+    /// Treatment of a job that ran for 0 s.
     #[derive(Default)]
     pub enum ZeroRunTime {
         /// It runs for one second.
@@ -156,33 +156,33 @@ haggle_model::words! {
         OneSecond = "one-second",
         /// It is left out.
         Drop = "drop",
-        /// It runs for no time.
+        /// It has a run time of zero.
         Keep = "keep",
     }
 }
 
 haggle_model::words! {
-    /// What stands in for a requested time that is missing.
+    /// Substitute for a missing requested time.
     #[derive(Default)]
     pub enum MissingRequest {
         /// The job's run time.
         #[default]
         UseRunTime = "use-run-time",
-        /// Nothing: the job is left out.
+        /// None: the job is left out.
         Drop = "drop",
-        /// Nothing: the job has no limit.
+        /// None: the job has no limit.
         NoLimit = "no-limit",
     }
 }
 
 haggle_model::words! {
-    /// What becomes of a job that ran longer than requested.
+    /// Treatment of a job that ran longer than requested.
     #[derive(Default)]
     pub enum OverRequest {
         /// Its run time is cut to its requested time.
         #[default]
         Cut = "cut",
-        /// Nothing: the provider's overrun rule decides.
+        /// Its run time stays, and the provider's overrun rule decides.
         Keep = "keep",
         /// Its requested time is raised to its run time.
         RaiseRequest = "raise-request",
@@ -193,7 +193,7 @@ haggle_model::words! {
     // A stream learns of a late line only after it has passed on the lines above, so sorting only where
     // needed cannot stream. The default reports the first line out of order; logs of the archive are in
     // order.
-    /// What becomes of a log that is not in order of submission.
+    /// Treatment of a log that is not in order of submission.
     #[derive(Default)]
     pub enum SubmitOrder {
         /// The first line out of order is an error.
@@ -205,7 +205,7 @@ haggle_model::words! {
 }
 
 haggle_model::words! {
-    /// Where a log's time zero is.
+    /// Position of time zero in a log.
     #[derive(Default)]
     pub enum Origin {
         /// The first job that is kept is submitted at time zero.

@@ -38,7 +38,7 @@ pub fn job_timeline(
     let Some(row) = found else {
         let title = title.to_owned();
         return Err(match job {
-            None => PlotError::NoData { title, reason: "no job was sent anywhere" },
+            None => PlotError::NoData { title, reason: "no job was sent to a resource" },
             Some(job) => PlotError::NoJob(job.to_string()),
         });
     };

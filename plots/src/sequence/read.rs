@@ -14,8 +14,8 @@ use crate::sequence::{Sequence, SequenceMessage};
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let job = ask.job(run)?;
     let what = match job {
-        Some(job) => format!("what was said of job {job}"),
-        None => "what was said of one job".to_owned(),
+        Some(job) => format!("messages about job {job}"),
+        None => "messages about one job".to_owned(),
     };
     sequence(run, &ask.title(run.about()?, &what), &ask.part, job).map(Figure::Sequence)
 }
@@ -45,7 +45,7 @@ pub fn sequence(
         let title = title.to_owned();
         return Err(match job {
             Some(job) => PlotError::NoJob(job.to_string()),
-            None => PlotError::NoData { title, reason: "nobody says anything about a job" },
+            None => PlotError::NoData { title, reason: "no message is about a job" },
         });
     };
     let mut said: Vec<(f64, String, String, String, bool)> = rows

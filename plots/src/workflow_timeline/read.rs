@@ -70,7 +70,10 @@ pub fn workflow_timeline(
     tried.retain(|it| part.has_provider(it.place) && part.clipped(it.from, it.bar.end).is_some());
     tried.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.key.cmp(&b.key)));
     if tried.is_empty() {
-        return Err(PlotError::NoData { title, reason: "none of its tasks ran there then" });
+        return Err(PlotError::NoData {
+            title,
+            reason: "none of its tasks ran there in that time",
+        });
     }
     let known = run.resources()?.iter().map(|it| it.provider.as_str());
     let places: Vec<&str> = known.filter(|name| tried.iter().any(|it| it.place == *name)).collect();

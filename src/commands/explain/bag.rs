@@ -58,7 +58,7 @@ fn delayed(story: &Story) -> String {
     if asked > 0 {
         let (asked, moved) = (count(asked, "time"), count(moved, "time"));
         text.push_str(&format!(
-            "\nIts providers said {asked} that their plans had changed; it moved {moved}.\n"
+            "\nIts providers reported {asked} that their plans had changed; it moved {moved}.\n"
         ));
     }
     text

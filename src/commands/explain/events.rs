@@ -75,13 +75,13 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
             "estimate" if story.shape == "phased" => continue,
             // A granted reservation is more detailed too.
             "estimate" if story.granted.is_some() => continue,
-            "estimate" => format!("{sender} told {receiver} when it would start and end there"),
-            "load" => format!("{sender} told {receiver} its load"),
+            "estimate" => format!("{sender} disclosed to {receiver} the job's start and end there"),
+            "load" => format!("{sender} disclosed its load to {receiver}"),
             "refusal" => format!("{sender} refused, to {receiver}"),
             "interval" => {
                 let intervals = count(*intervals as usize, "interval");
                 format!(
-                    "{sender} had no room in the window, and told {receiver} of {intervals} instead"
+                    "{sender} had no room in the window, and offered {receiver} {intervals} instead"
                 )
             }
             // The loss of the place has its own line with the reason.
@@ -89,7 +89,7 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
             // A request to move the job; the moves have their own lines.
             "change" if !story.bookings.is_empty() => continue,
             "change" if story.shape != "bag" => {
-                format!("{sender} told {receiver} that its plan has changed")
+                format!("{sender} notified {receiver} that its plan has changed")
             }
             _ => continue,
         };
@@ -140,10 +140,10 @@ fn reserved(story: &Story, events: &mut Vec<(f64, String)>) {
 fn displaced(it: &Displaced, provider: &str) -> String {
     let why = match it.cause.as_str() {
         "failure" => "processors failed under its place",
-        "overrun" => "a job that ran on took its place",
+        "overrun" => "a job that ran longer took its place",
         "maintenance" => "maintenance took its place",
-        "checkpoint" => "its checkpoints took longer than planned over links that others used",
-        _ => "the scheduler was down when it was to start",
+        "checkpoint" => "its checkpoints took longer than planned over shared links",
+        _ => "the scheduler was down at its planned start",
     };
     let planned = it
         .planned_start
@@ -321,8 +321,8 @@ fn on_resource(it: &Attempt, here: &OnGrid, events: &mut Vec<(f64, String)>) {
             &format!("failed {ran}: {why}; {saved}")
         }
         "cancelled" => &format!("cancelled {ran}: another attempt was enough"),
-        "moved" => &format!("left {ran}, to go on elsewhere; {saved}"),
-        "stranded" => "stopped: data that it needed were at a resource that failed",
+        "moved" => &format!("left {ran}, to continue on another resource; {saved}"),
+        "stranded" => "stopped: its data were at a resource that failed",
         _ => return,
     };
     let time = if it.outcome == "completed" { here.slot_left } else { end };

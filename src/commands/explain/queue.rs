@@ -58,7 +58,8 @@ fn waited(story: &Story, wait: &Wait) -> String {
                 ),
                 (true, Some(Held::ByOthers(held))) => because(held),
                 (true, None) => {
-                    "the order of the queue, its own reservation or those for others held it back. The tables\n  \
+                    "the order of the queue, its own reservation or those of other jobs held it \
+                     back. The tables\n  \
                      do not record which".to_owned()
                 }
                 // Crashes of the scheduler and windows of maintenance are printed above.
@@ -80,13 +81,13 @@ fn waited(story: &Story, wait: &Wait) -> String {
 fn ahead(wait: &Wait) -> String {
     let ahead = Vec::from_iter(wait.ahead.iter().map(|it| it.job));
     match (ahead.len(), wait.passed.len()) {
-        (0, _) => "  When it came, no job was ahead of it.\n".to_owned(),
-        (_, 0) => format!("  When it came, {} ahead of it.\n", were(&ahead)),
+        (0, _) => "  On arrival, no job was ahead of it.\n".to_owned(),
+        (_, 0) => format!("  On arrival, {} ahead of it.\n", were(&ahead)),
         (all, passed) if all == passed => {
-            format!("  When it came, {} ahead of it; it passed all of them.\n", were(&ahead))
+            format!("  On arrival, {} ahead of it; it passed all of them.\n", were(&ahead))
         }
         _ => format!(
-            "  When it came, {} ahead of it; it passed {}.\n",
+            "  On arrival, {} ahead of it; it passed {}.\n",
             were(&ahead),
             numbers(&wait.passed)
         ),
@@ -180,8 +181,8 @@ fn booked(it: &BookedStart, start: f64) -> String {
     let early = duration(it.start - start);
     if it.others_ended_early {
         return format!(
-            "\nIts provider had booked it at {booked} s; it started {early} earlier, as others needed less than was \
-             booked for them.\n",
+            "\nIts provider had booked it at {booked} s; it started {early} earlier, because other \
+             jobs needed less than their bookings.\n",
         );
     }
     // Failures, overruns and jobs that leave the queue cause new plans; some compressions do at
@@ -230,7 +231,7 @@ fn holders(wait: &Wait) -> String {
         "\n{} held {} processor-seconds meanwhile{}\n",
         count(wait.holders.len(), "job"),
         number(total),
-        most(wait.holders.len(), "those that held most")
+        most(wait.holders.len(), "the jobs that held most")
     );
     let mut rows =
         vec![row(["job", "", "processors", "from, s", "to, s", "processor-seconds", "%"])];

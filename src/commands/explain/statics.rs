@@ -20,7 +20,7 @@ pub(super) fn told(story: &Story) -> String {
     text.push('.');
     if !unknown.is_empty() {
         text.push_str(&format!(
-            " It worked again, and the scheduler had not heard of that, from {}.",
+            " It worked again, and the scheduler was not notified of that, from {}.",
             spans(unknown)
         ));
     }

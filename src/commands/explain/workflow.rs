@@ -76,10 +76,11 @@ fn end(story: &Story, it: &InWorkflow) -> String {
     match &it.last {
         None => "Not all tasks of its workflow were done.".to_owned(),
         Some(last) if last.task == it.task => {
-            "The workflow was done by it: this is the critical path as it was.".to_owned()
+            "It was the last task of the workflow: this is the actual critical path.".to_owned()
         }
         Some(last) => format!(
-            "The workflow was done at {} s, by task {}; the story of {}!{} has its critical path as it was.",
+            "The workflow was done at {} s, by task {}; the explanation of {}!{} has its actual \
+             critical path.",
             seconds(last.end),
             last.task,
             story.workload,

@@ -24,10 +24,9 @@ const SITES_SHOWN: usize = 20;
 
 /// Describe a record of failures: nodes, span, availability, MTBF and MTTR
 ///
-/// A node counts as up while it is observed and nothing says that it was down. MTBF is the time for
-/// which nodes were up over the number of outages, MTTR the mean length of an outage. Use it to choose
-/// `sites`, `from` and `length` of `[failures.recorded]`: a week in which few nodes are observed has few
-/// failures.
+/// A node counts as up while it is observed and no outage of it is recorded. MTBF is the time for which nodes were up
+/// over the number of outages, MTTR the mean length of an outage. Use it to choose `sites`, `from` and `length` of
+/// `[failures.recorded]`: a week in which few nodes are observed has few failures.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle failures inspect event_trace.tab
@@ -38,7 +37,7 @@ pub(crate) struct Args {
     /// Record, plain, .gz or .zst; `-` is standard input
     #[arg(value_name = "RECORD")]
     record: PathBuf,
-    /// Format of the record; without it, its first line tells
+    /// Format of the record; without it, recognised by the first line
     #[arg(long, value_name = "FORMAT", value_parser = parser::<RecordFormat>())]
     format: Option<RecordFormat>,
     /// Leave out lines that are not records and count them
@@ -142,7 +141,7 @@ impl<'r> Inspected<'r> {
                 match recording.format {
                     RecordFormat::Fta => format!("{} nodes in the fullest week", number(most)),
                     RecordFormat::Lanl | RecordFormat::Csv => {
-                        "not said: all nodes count as up from first to last".to_owned()
+                        "not recorded: all nodes count as up from first to last".to_owned()
                     }
                 },
             ),

@@ -11,10 +11,10 @@ const WIDTH: usize = 100;
 
 /// Explanation of missed claims, for readers who meet one for the first time.
 pub(super) const MISSED: &str = "
-A missed claim is a result and no error: what came out here differs from what was published. Reasons
+A missed claim is a result and no error: the result here differs from the published one. Reasons
 are workloads that a publication describes in part, and choices it does not state.
-`expected` and `came out` have the numbers, `note` says what is known about the difference, and
-docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
+`expected` and `came out` have the numbers, `note` explains the difference as far as known, and
+docs/studies.md describes how claims are decided. The exit code is 1, so that scripts see it.
 ";
 
 /// The figure's name and description.

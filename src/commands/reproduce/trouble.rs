@@ -22,7 +22,7 @@ pub(super) fn ends_all(error: &Error) -> bool {
 pub(super) fn functions(study: &Study, mistake: &Mistake) -> Error {
     Error::Catalogue {
         message: format!("functions of study \"{}\": {}", study.name, mistake.message),
-        hint: "put them right in its figures.toml".to_owned(),
+        hint: "correct them in its figures.toml".to_owned(),
     }
 }
 
@@ -43,7 +43,7 @@ impl From<MissingLogs> for Error {
             let names = archives.entry(log.archive()).or_default();
             names.push(format!("    {}: {why}\n", log.name()));
         }
-        message.push_str(", which belong to others and are no part of haggle:\n");
+        message.push_str(", which belong to other owners and are no part of haggle:\n");
         for (archive, names) in archives {
             message.push_str(&format!("\n  {archive}\n{}", names.concat()));
         }
@@ -75,7 +75,7 @@ impl From<ObtainError> for Error {
             ObtainError::Sweep(error) => return error.into(),
             ObtainError::Results(error) => return error.into(),
             ObtainError::NothingLeft { .. } => "let it keep a value that the sweep has",
-            ObtainError::Study { .. } => "what is missing must be there first",
+            ObtainError::Study { .. } => "the missing files must be there first",
         };
         Error::Catalogue { message: error.to_string(), hint: hint.to_owned() }
     }
@@ -86,7 +86,7 @@ impl From<DrawError> for Error {
         let hint = match error {
             DrawError::Results(error) => return error.into(),
             DrawError::Run(error) => return Error::Experiment(*error),
-            DrawError::Unfit { .. } => "put it right in the study's figures.toml",
+            DrawError::Unfit { .. } => "correct it in the study's figures.toml",
             DrawError::Plot(PlotError::NoData { .. }) => {
                 "its metric has no value at any point that is drawn"
             }

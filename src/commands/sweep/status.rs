@@ -17,10 +17,9 @@ use crate::commands::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::while_waiting;
 
-/// Say how far a sweep is
+/// Report the progress of a sweep
 ///
-/// Reads the folder; of a sweep that was submitted, it also asks squeue and, where there is accounting,
-/// sacct.
+/// Reads the folder; of a sweep that was submitted, it also queries squeue and, where there is accounting, sacct.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Folder of the sweep
@@ -54,8 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     if !scenario.exists() || args.folder.join("provenance.json").exists() {
         return Err(Error::Unfit {
             message: format!("`{}` is not the folder of a sweep", args.folder.display()),
-            hint: "name the folder that `haggle sweep` was given with -o, such as runs/NAME"
-                .to_owned(),
+            hint: "name the folder given to `haggle sweep` with -o, such as runs/NAME".to_owned(),
         });
     }
     let experiment = Experiment::read_with(
@@ -146,7 +144,7 @@ impl Folder {
             0 => String::new(),
             packs => format!("in {}", count(packs, "pack")),
         };
-        let begun = "somebody carries them out, or was stopped while doing so";
+        let begun = "another command carries them out, or was stopped while doing so";
         for (what, runs, more) in [
             ("done", self.done, packs.as_str()),
             ("failed", self.failed.len(), ""),
@@ -258,7 +256,7 @@ fn as_text(status: &Status) -> String {
         ));
     }
     if status.left > 0 {
-        text.push_str("--slurm --resume submits those that are left and those that failed\n");
+        text.push_str("--slurm --resume submits missing and failed runs\n");
     }
     text
 }
@@ -268,7 +266,7 @@ fn word(state: &State) -> &str {
         State::Pending => "it waits",
         State::Running => "it runs",
         State::Ended(word) => word,
-        State::Unknown => "Slurm has forgotten it",
+        State::Unknown => "no longer known to Slurm",
     }
 }
 

@@ -18,11 +18,11 @@ use crate::commands::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 
-/// What only the command itself types.
+/// Options that only the command itself uses.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Args {
-    /// Judge the scenario in this file, or draw it there first, and print the verdict as JSON
+    /// Judge the scenario in this file, or first draw it there, and print the verdict as JSON
     #[arg(long, value_name = "FILE", hide = true)]
     pub(super) judge: Option<PathBuf>,
 }

@@ -32,10 +32,10 @@ pub(super) struct Args {
     /// Draw scenarios at random and verify each
     #[arg(long, conflicts_with_all = ["scenario", "variants"])]
     random: bool,
-    /// Begin no further case after so many minutes
+    /// Minutes after which no further case begins
     #[arg(long, value_name = "M", requires = "random", value_parser = crate::commands::positive)]
     minutes: Option<f64>,
-    /// Cases to draw; without it 300, or as many as there is time for
+    /// Cases to draw; without it 300, or as many as the time allows
     #[arg(long, value_name = "N", requires = "random")]
     cases: Option<u64>,
     /// Draw only the case with this number
@@ -44,13 +44,13 @@ pub(super) struct Args {
     /// Seed of all cases
     #[arg(long, value_name = "S", default_value_t = 1, requires = "random")]
     pub(super) seed: u64,
-    /// Messages of a run that is looked at; with more it only has to end, within 30 times as many
+    /// Messages of a run that is examined; a run with more must only end, within 30 times as many
     #[arg(long, value_name = "N", default_value_t = 300_000)]
     pub(super) messages: u64,
-    /// Cases side by side; without it, one for each processor core
+    /// Cases at the same time; without it, one for each processor core
     #[arg(short, long, value_name = "N", requires = "random")]
     jobs: Option<NonZeroUsize>,
-    /// Folder of what fails
+    /// Folder of failed cases
     #[arg(short, long, value_name = "DIR", default_value = "verify-random", requires = "random")]
     output: PathBuf,
     /// Print counts and coverage as JSON
@@ -296,9 +296,9 @@ fn as_text(report: &Report) -> String {
     let Report { seed, cases, held, refused, stopped, long, repairs, failed, .. } = report;
     let all = count(*cases as usize, "case");
     let mut text = format!(
-        "seed {seed}: {all}\n  {held} held\n  {stopped} ended with an error that the \
-         manual names\n  {long} ended after more messages than are looked at\n  \
-         {refused} refused, whatever was repaired; {repairs} repairs in all\n  {failed} failed\n"
+        "seed {seed}: {all}\n  {held} held\n  {stopped} ended with an error that the manual \
+         names\n  {long} ended after more messages than are examined\n  \
+         {refused} refused after all repairs; {repairs} repairs in all\n  {failed} failed\n"
     );
     for Failing { cases, failure, file, smallest } in report.failures.values() {
         text.push_str(&format!("\n{}\n", first_line(failure)));

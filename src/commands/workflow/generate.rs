@@ -15,8 +15,8 @@ use crate::scenario::vocabulary::parser;
 
 /// Generate a workflow in the shape of an application
 ///
-/// Writes WfFormat 1.5. The same options give the same workflow on every machine. Where a shape does
-/// not allow the number of tasks, there are at most three fewer, which is said.
+/// Writes WfFormat 1.5. The same options give the same workflow on every machine. If a shape does not allow the number
+/// of tasks, the workflow has at most three fewer, and a note reports it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workflow generate montage --tasks 100 -o montage.json

@@ -20,8 +20,8 @@ const PATH_SHOWN: usize = 20;
 
 /// Describe a workflow: tasks, levels, critical path, work and data
 ///
-/// Work is the time of one task after the other on the machine of the recorded run times. The critical
-/// path leaves out the time that data take.
+/// Work is the time of all tasks one after the other on the machine of the recorded run times. The critical path leaves
+/// out the transfer times of data.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workflow inspect montage.json

@@ -21,10 +21,10 @@ const CELLS_MAX: usize = 1 << 28;
 
 /// Schedule a workflow on resources before it runs, by several policies
 ///
-/// Each resource runs one task at a time, whatever processors the task asks for. Data between tasks
-/// take latency and bandwidth, none on one resource; data from storage and to it take no time. SLR
-/// (schedule length ratio) is the makespan by the critical path of the least run times, speedup is the
-/// least time of all tasks on one resource by the makespan, efficiency is speedup by resources.
+/// Each resource runs one task at a time, whatever processors the task requests. Data between tasks need latency and
+/// bandwidth, none on one resource; data from storage and to it take no time. SLR (schedule length ratio) is the
+/// makespan by the critical path of the least run times. Speedup is the least time of all tasks on one resource by the
+/// makespan; efficiency is speedup by resources.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workflow schedule montage.json --resources 8

@@ -12,9 +12,9 @@ use crate::report::say;
 
 /// Clean a log by rules and pack or unpack it
 ///
-/// Writes the jobs as they would be submitted to a simulation: one line a job, with the header
-/// of the original and a note on the rules. Fields that no rule changes are those of the log, and -1 where it
-/// has none. What the rules did is reported on standard error.
+/// Writes the jobs as they would be submitted to a simulation: one line a job, with the header of the original and a
+/// note on the rules. Fields that no rule changes are those of the log, and -1 where it has none. The effects of the
+/// rules are reported on standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workload convert ctc.swf.gz ctc.swf.zst

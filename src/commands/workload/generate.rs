@@ -18,8 +18,8 @@ const LIKELY_LOAD_MAX: f64 = 2.0;
 
 /// Generate a workload by the Lublin-Feitelson model
 ///
-/// The model makes no estimates: jobs ask for exactly their run time. The same options give the
-/// same log on every machine.
+/// The model makes no estimates: requested times are the run times. The same options give the same log on every
+/// machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workload generate --jobs 10000 --processors 128 --load 0.7 lublin.swf.gz
@@ -30,13 +30,13 @@ pub(crate) struct Args {
     /// Jobs to generate
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     jobs: u64,
-    /// Size of the machine in processors, the largest size a job may have
+    /// Size of the machine in processors, the largest size of a job
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
     processors: u32,
-    /// Whether batch and interactive jobs are told apart
+    /// Number of classes of jobs
     #[arg(long, value_name = "TYPES", default_value = "one", value_parser = parser::<JobTypes>())]
     types: JobTypes,
-    /// Offered load to reach by stretching arrivals; without it, as the model has it
+    /// Offered load, reached by stretching arrivals; without it, that of the model
     #[arg(long, value_name = "LOAD", value_parser = positive)]
     load: Option<f64>,
     /// Hour of the day at which the workload starts
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Master seed
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seeds())]
     seed: u64,
-    /// Name of the workload; that of a scenario's gives its jobs
+    /// Name of the workload; that of a scenario's workload gives its jobs
     #[arg(long, value_name = "NAME", default_value = "generated")]
     name: Name,
 }

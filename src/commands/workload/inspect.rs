@@ -14,7 +14,7 @@ use crate::report::say;
 mod figures;
 mod table;
 
-/// Describe a log: jobs, users, loads, distributions, and what the rules did to it
+/// Describe a log: jobs, users, loads, distributions, and the effects of the rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workload inspect ctc.swf.gz

@@ -17,9 +17,9 @@ use crate::report::say;
 
 /// Change the offered load of a log without changing its jobs
 ///
-/// There are two ways: the same jobs in less time, by shrinking all gaps between submissions
-/// (--load or --stretch), or more jobs in the same time, by moving a longer part of the log
-/// into a window (--load with --window).
+/// There are two ways. The first puts the same jobs into less time, by shrinking all gaps between submissions (--load
+/// or --stretch). The second puts more jobs into the same time, by moving a longer part of the log into a window
+/// (--load with --window).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workload scale ctc.swf.gz ctc-120.swf.gz --load 1.2
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Fill a window of this length instead of shrinking gaps, such as 30d
     #[arg(long, value_name = "TIME", requires = "load", conflicts_with = "stretch")]
     window: Option<TimeSpan>,
-    /// Where in the log the window begins
+    /// Beginning of the window in the log
     #[arg(long, value_name = "TIME", requires = "window")]
     from: Option<TimeSpan>,
     #[command(flatten)]

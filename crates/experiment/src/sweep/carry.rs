@@ -243,7 +243,7 @@ pub(super) fn one(
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("it ended by a mistake of ours: {}", text.unwrap_or_default())
+    format!("it ended by a bug of haggle: {}", text.unwrap_or_default())
 }
 
 #[cfg(test)]

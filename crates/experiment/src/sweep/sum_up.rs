@@ -156,8 +156,9 @@ fn narrow(swept: &Swept) -> Option<String> {
     let narrow = points.iter().filter(is_narrow).count();
     (narrow > 0).then(|| {
         format!(
-            "the confidence intervals are below a thousandth of the means at {narrow} of {} points: the replications \
-             are nearly copies of one run there, and the intervals say nothing of other workloads; the workload steps \
+            "the confidence intervals are below a thousandth of the means at {narrow} of {} \
+             points: the replications are nearly copies of one run there, and the intervals do not \
+             cover other workloads; the workload steps \
              `random-window`, `resample` and `shake` make others of a log",
             points.len()
         )
@@ -357,8 +358,8 @@ impl Merged {
         let equal = match (self.equal, self.points) {
             (0, _) => None,
             (equal, all) => Some(format!(
-                "the replications are copies of one run at {equal} of {all} points: the seed \
-                 changes nothing there, so no confidence interval is given; the workload steps \
+                "the replications are copies of one run at {equal} of {all} points: the seed has \
+                 no effect there, so no confidence interval is given; the workload steps \
                  `random-window`, `resample` and `shake` make others of a log"
             )),
         };

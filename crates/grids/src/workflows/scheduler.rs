@@ -52,30 +52,30 @@ pub struct BalanceRules {
 }
 
 haggle_model::words! {
-    /// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
+    /// Progress of a running task from which its length is estimated (Chtepen 2011, equation 5.4).
     #[derive(Default)]
     pub enum Estimate {
         // E_est = W/P, and W is done.
-        /// The work that it has done, wherever that was.
+        /// The work that the task has done on all its resources.
         #[default]
         Integrated = "integrated",
         // E_est = T·avail/(n_res·P), and the part P of that is done; a task that has moved seems short.
-        /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
-        /// right where speeds do not change and tasks do not move.
+        /// The computing time on its current resource, at the current speed there. As printed: correct if speeds do not
+        /// change and tasks do not move.
         Literal = "literal",
     }
 }
 
 haggle_scheduling::words_or_own! {
-    /// How the length of a task that runs is predicted.
+    /// Prediction of the length of a running task.
     #[derive(Default)]
     pub enum Prediction of PredictionRule as "Prediction" {
-        /// What it has done, by the part of the whole that this was in its last report.
+        /// The work done, divided by the completed part in the last report.
         #[default]
         Extrapolation = "extrapolation",
-        /// The mean of that over all its reports.
+        /// The mean of that quotient over all reports.
         Average = "average",
-        /// The limit of the exponential curve that fits its reports best.
+        /// The limit of the exponential curve that fits the reports best.
         CurveFit = "curve-fit",
     }
 }

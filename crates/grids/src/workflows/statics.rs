@@ -39,7 +39,7 @@ pub struct StaticPolicy {
 }
 
 haggle_model::words! {
-    /// What becomes of tasks that have not been sent when resources fail or work again.
+    /// Treatment of tasks that have not been sent when resources fail or work again.
     #[derive(Default)]
     pub enum Outages {
         /// They wait for their resources.

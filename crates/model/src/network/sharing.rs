@@ -4,18 +4,18 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 crate::words! {
-    /// How flows share a link.
+    /// Rule by which flows share a link.
     #[derive(Default)]
     pub enum LinkSharing {
         // On each shared link, a flow is given capacity x weight / Σ weights of the flows on it. Its
         // weight is the inverse of its route's latency. Its rate is the least of these shares (Chtepen
         // 2011, equations 5.2 and 5.3).
-        /// By the inverse of their latencies; what a flow does not use stays unused.
+        /// By the inverse of their latencies; bandwidth that a flow does not use stays unused.
         #[default]
         Literal = "literal",
         // The rates of all flows grow in proportion to their weights until a link is full or a flow has
         // reached its highest rate; the others continue to grow.
-        /// By the inverse of their latencies, max-min fair: nothing that could be used stays unused.
+        /// By the inverse of their latencies, max-min fair: bandwidth that a flow does not use goes to the others.
         MaxMin = "max-min",
     }
 }

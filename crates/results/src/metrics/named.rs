@@ -101,7 +101,7 @@ const EACH_BOUNDED: OfEach =
 pub const NAMED: &[Named] = &[
     run("makespan", "makespan", Seconds, "last end - first submission", |it| it.makespan),
     jobs("utilisation", "utilisation", Share, "Σ run time × processors / (processors × makespan)", |it| it.utilisation),
-    jobs("utilisation_in_window", "utilisation in the window", Share, "the same between the ends of the cut, or over `window`", |it| it.utilisation_in_window),
+    jobs("utilisation_in_window", "utilisation in the window", Share, "utilisation between the ends of the cut, or over `window`", |it| it.utilisation_in_window),
     jobs("average_weighted_response_time", "average weighted response time", Seconds, "Σ w × turnaround / Σ w, w = run time × processors", |it| it.average_weighted_response_time),
     jobs("mean_waiting_time", "mean waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.mean)).with(EACH_WAIT),
     jobs("median_waiting_time", "median waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.median)).with(EACH_WAIT),
@@ -123,15 +123,15 @@ pub const NAMED: &[Named] = &[
     jobs("completed_jobs", "completed jobs", Number, "jobs that ran to their end", |it| count(it.outcomes.completed)),
     jobs("walltime_reached_jobs", "jobs stopped at their limit", Number, "jobs that were stopped when their requested time was over", |it| count(it.outcomes.walltime_reached)),
     jobs("cancelled_jobs", "cancelled jobs", Number, "jobs that were withdrawn while they waited", |it| count(it.outcomes.cancelled)),
-    jobs("failed_jobs", "failed jobs", Number, "jobs that failures ended for good", |it| count(it.outcomes.failed)),
-    jobs("rejected_jobs", "rejected jobs", Number, "jobs that nobody queued", |it| count(it.outcomes.rejected)),
+    jobs("failed_jobs", "failed jobs", Number, "jobs ended by failures without another attempt", |it| count(it.outcomes.failed)),
+    jobs("rejected_jobs", "rejected jobs", Number, "jobs that were never queued", |it| count(it.outcomes.rejected)),
     jobs("unfinished_jobs", "unfinished jobs", Number, "jobs that ran or waited when the run stopped", |it| count(it.outcomes.running + it.outcomes.waiting)),
     jobs("promises_broken", "broken promises", Number, "completed jobs that ended later than their provider had promised", |it| count(it.outcomes.promises_broken)),
     run("useful_work", "useful work", Percent, "100 × work that ran to its end or limit / all work; all work = useful + lost + checkpoints + unfinished, on a grid useful + lost + duplicate + in progress", |it| match of_work(it)? {
         (Whose::Providers(it), all) => percent(it.work_useful, all),
         (Whose::Grid(it), all) => percent(it.useful, all),
     }),
-    run("lost_work", "lost work", Percent, "100 × work that failures undid / all work", |it| match of_work(it)? {
+    run("lost_work", "lost work", Percent, "100 × work lost by failures / all work", |it| match of_work(it)? {
         (Whose::Providers(it), all) => percent(it.work_lost, all),
         (Whose::Grid(it), all) => percent(it.lost, all),
     }),
@@ -143,7 +143,7 @@ pub const NAMED: &[Named] = &[
         let failures = it.failures.as_ref()?;
         percent(failures.work_lost + failures.work_checkpoints, failures.work)
     }),
-    run("wasted_hours", "wasted processor hours", Number, "the same in processors × hours: node hours where a processor is a node", |it| {
+    run("wasted_hours", "wasted processor hours", Number, "wasted work in processors × hours: node hours where a processor is a node", |it| {
         let failures = it.failures.as_ref()?;
         Some((failures.work_lost + failures.work_checkpoints) / 3600.0)
     }),
@@ -151,7 +151,7 @@ pub const NAMED: &[Named] = &[
         (Some(failures), _) => failures.availability,
         (None, grid) => grid.as_ref()?.availability,
     }),
-    run("items_disclosed", "items disclosed", Number, "items told about resources and plans", |it| count(it.items_disclosed)),
+    run("items_disclosed", "items disclosed", Number, "items disclosed about resources and plans", |it| count(it.items_disclosed)),
     Named { name: "messages", title: "messages", unit: Number, meaning: "messages between actors, in figures and claims only", of_each: None, source: Source::Tables },
 ];
 

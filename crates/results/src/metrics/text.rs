@@ -38,7 +38,7 @@ impl fmt::Display for Summary {
         }
         writeln!(f, "  {}", outcomes(counts))?;
         if self.cut_off {
-            writeln!(f, "  stopped at its horizon: jobs that come later are not counted")?;
+            writeln!(f, "  stopped at its horizon: later jobs are not counted")?;
         }
         if counts.promises > 0 {
             writeln!(
@@ -128,7 +128,7 @@ impl fmt::Display for Summary {
             if data_time > 0.0 || start_up_work > 0.0 {
                 writeln!(
                     f,
-                    "    their data were on their way for {:.1} h in all, and start-ups took {:.1} processor-hours",
+                    "    their data were in transit for {:.1} h in all, and start-ups took {:.1} processor-hours",
                     data_time / 3600.0,
                     start_up_work / 3600.0
                 )?;
@@ -228,7 +228,12 @@ fn flows(f: &mut fmt::Formatter<'_>, it: &Workflows) -> fmt::Result {
         counted(it.tasks, "task"),
     )?;
     if it.tasks_barred > 0 {
-        write!(f, ", {} never submitted, for an earlier one came to nothing", it.tasks_barred)?;
+        write!(
+            f,
+            ", {} never submitted, because an earlier one was not \
+                   completed",
+            it.tasks_barred
+        )?;
     }
     writeln!(
         f,

@@ -7,15 +7,16 @@ use super::{Integer, Provider, Real, Seconds, Text, Word, Workload, part, table}
 use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never};
 
-/// What only attempts on resources of a grid have.
+/// Missing except for attempts on resources of a grid.
 const NO_GRID: Missing = Empty("not on a grid");
 
 table! {
-    Attempts, attempts, required: "One row an attempt: a job, or a share of a bag, that was queued at a provider, or a job that got a slot on a \
-     resource of a grid. They stand in the order of `jobs`, those of one job by number. What failures undid has rows of its own: \
-     at providers, of a job before its last attempt, of a bag, tasks that had started together, behind its shares. What means \
-     nothing at providers, where a job has its processors to itself, or on a grid, where it shares them, is missing there. \
-     evalys draws it like `jobs`; attempts that share a resource lie on one another.";
+    Attempts, attempts, required: "One row an attempt: a job, or a share of a bag, that was queued at a provider, or a \
+     job that got a slot on a resource of a grid. Rows have the order of `jobs`, those of one job by number. Work lost \
+     by failures has rows of its own at providers. A job has such a row before its last attempt. A bag has one for \
+     tasks that had started together, behind its shares. Columns without a meaning at providers, where a job has its \
+     processors to itself, or on a grid, where it shares them, are missing there. evalys draws it like `jobs`; \
+     attempts that share a resource lie on one another.";
 
     /// A row of `attempts`. Times in seconds since the start of the run.
     AttemptRow, AttemptCells;
@@ -24,25 +25,25 @@ table! {
     job_id: i64 = Integer, "job_id", "", "the job's number in its workload", Never;
     workload: String = Workload, "workload_name", "", "name of the workload", Never;
     attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1; on a grid, a number is missing where a resource refused", Never;
-    provider: String = Provider, "provider", "", "where", Never;
-    submit: f64 = Seconds, "submission_time", "s", "when the job's user submitted it", Never;
-    queued: Option<f64> = Seconds, "queued_time", "s", "when the provider queued it; on a grid, when it got its slot", Empty("it was not told");
-    start: Option<f64> = Seconds, "starting_time", "s", "when it started; on a grid, when it began to compute", NOT_STARTED;
-    end: Option<f64> = Seconds, "finish_time", "s", "when it ended, output included, or the run stopped", Empty("a share of which no task ran");
-    processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once, or was given if it is moldable; of a share, its tasks", Never;
-    allocated: Option<ProcessorSet> = Text, "allocated_resources", "", "its processors, as in `jobs`; on a grid, that of its resource, which others may share", NOT_STARTED;
-    outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, not needed any more), `failed` (its processors or its resource did), `unfinished` (the run stopped); on a grid also `moved` (it went on elsewhere) and `stranded` (what it needed came from a resource that failed)", Never;
-    promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised for this attempt", Empty("nothing was promised");
-    saved: Option<f64> = Seconds, "saved_time", "s", "of what failed: computing that the next attempt need not do again", Empty("on a grid: `checkpoints` tells it");
-    checkpointing: f64 = Seconds, "checkpointing_time", "s", "time in which it did not compute, but was started up after a move, or read or wrote checkpoints; on a grid, slot time for which writing them stopped it", Never;
+    provider: String = Provider, "provider", "", "the provider, the cluster or the resource of a grid", Never;
+    submit: f64 = Seconds, "submission_time", "s", "submission by the job's user", Never;
+    queued: Option<f64> = Seconds, "queued_time", "s", "time at which the provider queued it; on a grid, at which it got its slot", Empty("not recorded");
+    start: Option<f64> = Seconds, "starting_time", "s", "start; on a grid, beginning of computing", NOT_STARTED;
+    end: Option<f64> = Seconds, "finish_time", "s", "end, output included, or end of the run", Empty("a share of which no task ran");
+    processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once, or got if it is moldable; of a share, its tasks", Never;
+    allocated: Option<ProcessorSet> = Text, "allocated_resources", "", "its processors, as in `jobs`; on a grid, the processor of its resource, which other jobs may share", NOT_STARTED;
+    outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, no longer needed), `failed` (its processors or its resource failed), `unfinished` (the run stopped); on a grid also `moved` (it continued on another resource) and `stranded` (its data came from a resource that failed)", Never;
+    promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised for this attempt", Empty("no promise");
+    saved: Option<f64> = Seconds, "saved_time", "s", "of a failed attempt: computing that the next attempt need not repeat", Empty("on a grid: see `checkpoints`");
+    checkpointing: f64 = Seconds, "checkpointing_time", "s", "time for its start-up after a move and for reading and writing checkpoints; on a grid, slot time for which writing checkpoints stopped it", Never;
     parent: Option<i64> = Integer, "parent", "", "the attempt from whose checkpoint it started", Empty("it started from the beginning, or not on a grid"), if_used;
-    left: Option<f64> = Seconds, "slot_left_time", "s", "when it gave its slot back, which its output does not need", NO_GRID, if_used;
-    work_at_start: Option<f64> = Real, "work_at_start", "MI", "what had been done of the job when it began; 1 MI is what 1 MIPS computes in 1 s", NO_GRID, if_used;
-    work_at_end: Option<f64> = Real, "work_at_end", "MI", "what had been done when it was over", NO_GRID, if_used;
+    left: Option<f64> = Seconds, "slot_left_time", "s", "time at which it released its slot; the transfer of its output needs none", NO_GRID, if_used;
+    work_at_start: Option<f64> = Real, "work_at_start", "MI", "work of the job done before its beginning; 1 MI is the work of 1 MIPS in 1 s", NO_GRID, if_used;
+    work_at_end: Option<f64> = Real, "work_at_end", "MI", "work of the job done at its end", NO_GRID, if_used;
     computing: Option<f64> = Seconds, "computing_time", "s", "slot time in which it computed", NO_GRID, if_used;
     data: Option<f64> = Seconds, "data_time", "s", "slot time in which it waited for data: slot_left_time - queued_time - computing_time - checkpointing_time", NO_GRID, if_used;
-    checkpoints: Option<i64> = Integer, "checkpoints", "checkpoints", "how many were written", NO_GRID, if_used;
-    checkpoints_omitted: Option<i64> = Integer, "checkpoints_omitted", "checkpoints", "how many were due and omitted", NO_GRID, if_used;
+    checkpoints: Option<i64> = Integer, "checkpoints", "checkpoints", "checkpoints that were written", NO_GRID, if_used;
+    checkpoints_omitted: Option<i64> = Integer, "checkpoints_omitted", "checkpoints", "checkpoints that were due and omitted", NO_GRID, if_used;
 }
 
 impl AttemptCells<'_> {
@@ -82,12 +83,12 @@ impl AttemptCells<'_> {
 }
 
 impl AttemptRow {
-    /// From when to when it held a slot of a resource of a grid; `None` = it was at a provider.
+    /// Beginning and end of its slot on a resource of a grid; `None` for an attempt at a provider.
     pub fn slot(&self) -> Option<(f64, f64)> {
         self.queued.zip(self.left)
     }
 
-    /// Whether its processors or its resource failed.
+    /// Returns whether its processors or its resource failed.
     pub fn has_failed(&self) -> bool {
         self.outcome == AttemptOutcome::Failed
     }
@@ -96,7 +97,7 @@ impl AttemptRow {
 part! {
     Attempts, attempts;
 
-    /// When an attempt waited, ran and ended. Times in seconds since the start of the run.
+    /// Waiting, running and ending of an attempt. Times in seconds since the start of the run.
     AttemptTimes;
 
     job: i64 = Integer, "job";
@@ -109,12 +110,12 @@ part! {
 }
 
 impl AttemptTimes {
-    /// When it had a slot of a resource of a grid.
+    /// Beginning and end of its slot on a resource of a grid.
     pub fn slot(&self) -> Option<(f64, f64)> {
         self.queued.zip(self.left)
     }
 
-    /// Whether its processors or its resource failed.
+    /// Returns whether its processors or its resource failed.
     pub fn has_failed(&self) -> bool {
         self.outcome == AttemptOutcome::Failed
     }

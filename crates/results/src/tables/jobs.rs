@@ -12,11 +12,11 @@ const NOT_QUEUED: Missing = Empty("never queued");
 pub(super) const NOT_STARTED: Missing = Empty("never started");
 
 table! {
-    Jobs, jobs, required: "One row a job, in the order in which jobs left the system; a bag of tasks leaves it when the last of \
-     them ends, and stands where its metascheduler learned of that. A job of a grid stands where the \
-     last of its attempts was cancelled. The first 17 columns are Batsim's, so that evalys and \
-     scripts for Batsim read the file; ours come after. evalys has nothing to draw of a grid, \
-     whose jobs hold no processors of their own.";
+    Jobs, jobs, required: "One row a job, in the order in which jobs left the system. A bag of tasks leaves it when \
+     the last of its tasks ends; its row stands where its metascheduler was notified of that. A job of a grid stands \
+     where the last of its attempts was cancelled. The first 17 columns are Batsim's, so that evalys and scripts for \
+     Batsim read the file; ours come after. evalys draws nothing of a grid, whose jobs hold no processors of their \
+     own.";
 
     /// A row of `jobs`. Times in seconds since the start of the run.
     JobRow, JobCells;
@@ -24,15 +24,15 @@ table! {
     job_id: i64 = Integer, "job_id", "", "the job's number in its workload; unique together with workload_name", Never;
     workload: String = Workload, "workload_name", "", "name of the workload in the scenario", Never;
     profile: String = Word, "profile", "", "always `delay`: a job with a given run time", Never;
-    submit: f64 = Seconds, "submission_time", "s", "when its user submitted it, since the start of the run", Never;
+    submit: f64 = Seconds, "submission_time", "s", "submission by its user, since the start of the run", Never;
     processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once; of a bag, its tasks; of an application of phases, which asks for none, 1; of a moldable job, those of its user's description", Never;
     requested_time: f64 = Seconds, "requested_time", "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit");
     success: bool = Integer, "success", "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never;
     final_state: String = Word, "final_state", "", "Batsim's word for `outcome`: COMPLETED_SUCCESSFULLY (`completed`), COMPLETED_WALLTIME_REACHED (`walltime_reached`), COMPLETED_KILLED (`cancelled`), COMPLETED_FAILED (`failed`), REJECTED (`rejected`); RUNNING or SUBMITTED (waiting), both `unfinished`", Never;
-    start: Option<f64> = Seconds, "starting_time", "s", "when its last attempt started; what failures undid is in `attempts`; of a job of a grid, when the first attempt began to compute that it was done by", Empty("never started, or COMPLETED_FAILED");
-    execution_time: Option<f64> = Seconds, "execution_time", "s", "finish_time - starting_time; of a job that went on from checkpoints, with the saved_time of its attempts before", NOT_ENDED;
-    finish: Option<f64> = Seconds, "finish_time", "s", "when it ended; of a cancelled one, when it was withdrawn", Empty("REJECTED, or unfinished");
-    waiting_time: Option<f64> = Seconds, "waiting_time", "s", "starting_time - submission_time, less the saved_time of attempts before", NOT_STARTED;
+    start: Option<f64> = Seconds, "starting_time", "s", "start of its last attempt; attempts lost by failures are in `attempts`; of a job of a grid, first beginning of computing among the attempts that completed it", Empty("never started, or COMPLETED_FAILED");
+    execution_time: Option<f64> = Seconds, "execution_time", "s", "finish_time - starting_time; of a job that continued from checkpoints, plus the saved_time of its earlier attempts", NOT_ENDED;
+    finish: Option<f64> = Seconds, "finish_time", "s", "end; of a cancelled job, its withdrawal", Empty("REJECTED, or unfinished");
+    waiting_time: Option<f64> = Seconds, "waiting_time", "s", "starting_time - submission_time, less the saved_time of earlier attempts", NOT_STARTED;
     turnaround_time: Option<f64> = Seconds, "turnaround_time", "s", "finish_time - submission_time", NOT_ENDED;
     stretch: Option<f64> = Real, "stretch", "", "turnaround_time / execution_time (the slowdown)", Empty("never started, unfinished, or execution_time is 0");
     allocated: Option<ProcessorSet> = Text, "allocated_resources", "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", Empty("never started, or they are shared");
@@ -40,16 +40,16 @@ table! {
     metadata: Option<String> = Word, "metadata", "", "unused, as in Batsim", Empty("always");
     job: i64 = Integer, "job", "", "the job's number in this run, as in the other tables", Never;
     class: String = Class, "class", "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never;
-    outcome: String = Word, "outcome", "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed, or those that were reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never;
-    refusal: Option<String> = Word, "refusal", "", "why it was rejected: `too_wide`, `too_narrow`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected");
+    outcome: String = Word, "outcome", "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: ended by a failure of its processors, or of those reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never;
+    refusal: Option<String> = Word, "refusal", "", "reason of its rejection: `too_wide`, `too_narrow`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected");
     provider: Option<String> = Provider, "provider", "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several");
     attempts: i64 = Integer, "attempts", "", "rows in `attempts`", Never;
-    queued: Option<f64> = Seconds, "queued_time", "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED;
-    left: f64 = Seconds, "left_time", "s", "when it left the system, in whatever way; for unfinished ones, when the run stopped", Never;
-    walltime: Option<f64> = Seconds, "provider_walltime", "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that was given another number of them, by Amdahl's law", Empty("never queued, or no limit");
-    promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised when it was queued or placed", Empty("nothing was promised");
+    queued: Option<f64> = Seconds, "queued_time", "s", "time at which that provider queued it; of a bag, at which it was placed; of a job of a grid, at which it got its slot there", NOT_QUEUED;
+    left: f64 = Seconds, "left_time", "s", "time at which it left the system, for any reason; of an unfinished job, the end of the run", Never;
+    walltime: Option<f64> = Seconds, "provider_walltime", "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that got another number of them, by Amdahl's law", Empty("never queued, or no limit");
+    promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised when it was queued or placed", Empty("no promise");
     bounded_slowdown: Option<f64> = Real, "bounded_slowdown", "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_ENDED;
-    ready: Option<f64> = Seconds, "ready_time", "s", "earliest start its user allows, or when the last parent of a task was done and, with providers, its user had heard of that (when the task left, if one never was): the job is given to no provider before, and its waiting time counts from its submission all the same; a reservation may have taken an interval before it (`reservations`)", Empty("any time");
+    ready: Option<f64> = Seconds, "ready_time", "s", "earliest possible start: given by its user; or, for a task of a workflow, the completion of its last parent (with providers, the notification of its user; the time at which the task left, if a parent was never completed). No provider gets the job earlier, but its waiting time counts from submission. A reservation may have taken an interval before it (`reservations`)", Empty("any time");
     deadline: Option<f64> = Seconds, "deadline", "s", "latest completion its user wishes", Empty("none");
     priority_key: i64 = Integer, "priority_key", "", "the user's key: smaller goes first where a provider orders by it", Never;
     user: i64 = Integer, "user_id", "", "user number in the log", LOG_UNKNOWN;
@@ -58,17 +58,17 @@ table! {
     queue: i64 = Integer, "queue_id", "", "queue number in the log", LOG_UNKNOWN;
     partition: i64 = Integer, "partition_id", "", "partition number in the log", LOG_UNKNOWN;
     shape: String = Word, "shape", "", "`rigid`, `bag` or `moldable`; `spread`: a rigid job that could be spread over providers; `iterative`: an iterative application, whose time depends on its processors; `phased`: an application of phases that may be rescheduled between them", Never;
-    providers_used: i64 = Integer, "providers_used", "providers", "on how many it ran", Never;
-    recompositions: i64 = Integer, "recompositions", "", "times a bag was composed again since offers had gone stale", Never;
+    providers_used: i64 = Integer, "providers_used", "providers", "number of providers that ran it", Never;
+    recompositions: i64 = Integer, "recompositions", "", "number of times that a bag was composed again because offers had gone stale", Never;
     balanced: Option<bool> = Integer, "balanced", "", "1 if its deadline could be met, so that the policy's rule spread the bag, else 0", Empty("not a bag, or never placed");
     workflow: Option<i64> = Integer, "workflow", "", "the workflow that it is a task of: its number in its workload, from 0, as in `workflows`", Empty("no task"), if_used;
-    task: Option<i64> = Integer, "task", "", "which task of that, from 0, in the order of its description", Empty("no task"), if_used;
-    alternative: Option<f64> = Seconds, "alternative_time", "s", "of a reservation that was refused, the earliest start at which there would have been room for it, beside its window, as far as its user was told", Empty("none was told, or not refused"), if_used;
-    counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down; means of times are over those that are not `unfinished` either", Never;
+    task: Option<i64> = Integer, "task", "", "number of the task in that workflow, from 0, in the order of its description", Empty("no task"), if_used;
+    alternative: Option<f64> = Seconds, "alternative_time", "s", "of a refused reservation, the earliest start outside its window at which there would have been room, as far as it was disclosed to its user", Empty("none was disclosed, or not refused"), if_used;
+    counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down; means of times also leave out `unfinished` jobs", Never;
 }
 
 impl JobRow {
-    /// Whether it is a bag of tasks.
+    /// Returns whether it is a bag of tasks.
     pub fn is_bag(&self) -> bool {
         self.shape == "bag"
     }
@@ -87,7 +87,7 @@ impl JobRow {
 part! {
     Jobs, jobs;
 
-    /// When a job came, waited, ran and left, and whose it was. Times in seconds since the start of the run.
+    /// Arrival, waiting, running and end of a job, and its owner. Times in seconds since the start of the run.
     JobTimes;
 
     job: i64 = Integer, "job";
@@ -108,7 +108,7 @@ part! {
 part! {
     Jobs, jobs;
 
-    /// How long a job was there. Times in seconds since the start of the run.
+    /// Time of a job in the system. Times in seconds since the start of the run.
     JobStay;
 
     job: i64 = Integer, "job";

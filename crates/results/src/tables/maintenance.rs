@@ -4,33 +4,34 @@ use super::{Integer, Provider, Seconds, Word, table};
 use crate::columns::Missing::{Empty, Never};
 
 table! {
-    Maintenance, maintenance, optional: "One row a contiguous interval of processors that were closed for a window of `[[maintenance]]`, in the order in \
-     which windows began; a window that had none, was refused when it was announced, or was to begin after the end of \
-     the run, has one row. Only there if a window was announced. No failure is in it, and no window in `failures` and `outages`.";
+    Maintenance, maintenance, optional: "One row a contiguous interval of processors that were closed for a window of \
+     `[[maintenance]]`, in the order in which windows began. A window has a single row if it closed no processor, was \
+     refused when it was announced, or should have begun after the end of the run. Only there if a window was \
+     announced. It contains no failures, and `failures` and `outages` contain no windows.";
 
     /// A row of `maintenance`. Times in seconds since the start of the run.
     MaintenanceRow, MaintenanceCells;
 
-    provider: String = Provider, "provider", "", "where", Never;
+    provider: String = Provider, "provider", "", "the provider", Never;
     window: i64 = Integer, "window", "", "number of the window at that provider, from 1: in the order of `[[maintenance]]`, repetitions one by one", Never;
-    announced: f64 = Seconds, "announcement_time", "s", "when the provider's scheduler heard of it: `notice` before it begins, or when the scheduler was back after that; 0 if it knew from the beginning", Never;
-    start: f64 = Seconds, "starting_time", "s", "when it began, or was to", Never;
-    end: f64 = Seconds, "finish_time", "s", "when it was over, or was to be; it may be after the end of the run", Never;
-    processors: i64 = Integer, "requested_number_of_resources", "processors", "how many were to be closed", Never;
-    closed: i64 = Integer, "closed", "processors", "how many were, in all rows of the window", Never;
-    outcome: String = Word, "outcome", "", "`held` (all were closed), `short` (jobs that ran on, or processors that were down, left fewer, or what runs and may not be stopped held the others), `announced` (the run was over before it began) or `refused` (what was promised, or ran, was in the way)", Never;
+    announced: f64 = Seconds, "announcement_time", "s", "time of its announcement to the provider's scheduler: `notice` before it begins, or the restart of the scheduler after that; 0 if it was known from the beginning", Never;
+    start: f64 = Seconds, "starting_time", "s", "its beginning, real or planned", Never;
+    end: f64 = Seconds, "finish_time", "s", "its end, real or planned; it may be after the end of the run", Never;
+    processors: i64 = Integer, "requested_number_of_resources", "processors", "processors that should be closed", Never;
+    closed: i64 = Integer, "closed", "processors", "processors that were closed, in all rows of the window", Never;
+    outcome: String = Word, "outcome", "", "`held` (all were closed), `short` (fewer were closed: jobs that overran or may not be stopped held the others, or they were down), `announced` (the run ended before it began) or `refused` (promises or running jobs were in the way)", Never;
     first: Option<i64> = Integer, "first_resource", "", "first processor of the interval, run-wide number", Empty("none was closed");
     last: Option<i64> = Integer, "last_resource", "", "last processor of the interval, included", Empty("none was closed");
-    possible: Option<f64> = Seconds, "possible_time", "s", "of one that was refused, the first start, no earlier than its own, that nothing was in the way of which ran or was planned at its announcement", Empty("not refused, or announced too late, as the scheduler was down, or never possible");
+    possible: Option<f64> = Seconds, "possible_time", "s", "of a refused window, the first start, no earlier than its own, at which it overlaps no job that ran or was planned at its announcement", Empty("not refused, or announced too late because the scheduler was down, or never possible");
 }
 
 impl MaintenanceRow {
-    /// How many processors schedulers kept free for it: of one that has not begun, those that were to be closed.
+    /// Processors that schedulers kept free for it; for a window that has not begun, the planned number.
     pub fn kept(&self) -> i64 {
         if self.is_ahead() { self.processors } else { self.closed }
     }
 
-    /// Whether the run was over before it began.
+    /// Returns whether the run ended before it began.
     pub fn is_ahead(&self) -> bool {
         self.outcome == "announced"
     }

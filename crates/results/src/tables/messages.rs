@@ -9,10 +9,10 @@ table! {
     /// A row of `messages`. Times in seconds since the start of the run.
     MessageRow, MessageCells;
 
-    time: f64 = Seconds, "time", "s", "when it was delivered", Never;
+    time: f64 = Seconds, "time", "s", "delivery", Never;
     sender: String = Actor, "sender", "", "the actor that sent it", Never;
-    receiver: String = Actor, "receiver", "", "the actor that got it", Never;
-    kind: String = Word, "kind", "", "what kind of message", Never;
+    receiver: String = Actor, "receiver", "", "the actor that received it", Never;
+    kind: String = Word, "kind", "", "kind of the message", Never;
     job: Option<i64> = Integer, "job", "", "the job it is about, number in this run", Empty("about no job");
 }
 
@@ -23,22 +23,23 @@ table! {
     MessageCountRow, MessageCountCells;
 
     sender: String = Actor, "sender", "", "the actor that sent them", Never;
-    receiver: String = Actor, "receiver", "", "the actor that got them", Never;
-    kind: String = Word, "kind", "", "what kind of message", Never;
-    count: i64 = Integer, "count", "messages", "how many were delivered", Never;
+    receiver: String = Actor, "receiver", "", "the actor that received them", Never;
+    kind: String = Word, "kind", "", "kind of the message", Never;
+    count: i64 = Integer, "count", "messages", "number of delivered messages", Never;
 }
 
 table! {
-    MessageFaults, message_faults, optional: "One row a message that was lost or doubled on its way, or refused where it arrived (`messages = \"all\"`). Only there if one was.";
+    MessageFaults, message_faults, optional: "One row a message that was lost or doubled in transit, or refused on \
+     arrival (`messages = \"all\"`). Only there if a message was.";
 
     /// A row of `message_faults`. Times in seconds since the start of the run.
     MessageFaultRow, MessageFaultCells;
 
-    time: f64 = Seconds, "time", "s", "when it was sent; of one that was refused, when it arrived", Never;
+    time: f64 = Seconds, "time", "s", "time of sending; of a refused message, of its arrival", Never;
     sender: String = Actor, "sender", "", "the actor that sent it", Never;
     receiver: String = Actor, "receiver", "", "the actor it was sent to", Never;
-    kind: String = Word, "kind", "", "what kind of message", Never;
+    kind: String = Word, "kind", "", "kind of the message", Never;
     job: Option<i64> = Integer, "job", "", "the job it is about, number in this run", Empty("about no job");
-    fault: String = Word, "fault", "", "`lost` by chance, `parted` (lost between actors that were parted), `missed` (its receiver was down), `doubled` or `refused` (it arrived, its receiver did not expect it, and it changed nothing)", Never;
-    resent: i64 = Integer, "resent", "times", "how often it was sent again because of that, and in the end it arrived, once; 0 = never: `messages` does not have what was lost, and has twice what was doubled, unless `transport = \"reliable\"` dropped the copy", Never;
+    fault: String = Word, "fault", "", "`lost` by chance, `parted` (lost between actors in different groups of a partition), `missed` (its receiver was down), `doubled` or `refused` (it arrived, but its receiver did not expect it and ignored it)", Never;
+    resent: i64 = Integer, "resent", "times", "number of times that it was sent again because of the fault, until it arrived, once; 0 = never. `messages` has no lost messages, and doubled messages twice, unless `transport = \"reliable\"` dropped the copy", Never;
 }

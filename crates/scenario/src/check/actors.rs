@@ -28,7 +28,7 @@ impl<'a> Check<'a> {
         let present = [
             ("provider", has_resources, "a name and processors, or a [grid]"),
             ("workload", !scenario.workloads.is_empty(), "a name and a log, a model or jobs"),
-            ("user", !scenario.users.is_empty(), "a name, a workload and whom it submits to"),
+            ("user", !scenario.users.is_empty(), "a name, a workload and `submits-to`"),
         ];
         for (kind, present, with) in present {
             if !present {
@@ -74,7 +74,7 @@ impl<'a> Check<'a> {
                         "`time-max` is {}, less than `time-min`, {}",
                         estimates.time_max, estimates.time_min
                     ),
-                    "no time is that long",
+                    "less than `time-min`",
                     "the smaller one is the minimum; they are 5min and 30min if not given"
                         .to_owned(),
                 );
@@ -205,7 +205,7 @@ impl<'a> Check<'a> {
                         match reserves {
                             true => format!(
                                 "leave \"{name}\" out of `providers`, or set `policy = \"edf\"` or \
-                                 `policy = \"bags\"` for it and reserve nothing there"
+                                 `policy = \"bags\"` for it and reserve no jobs there"
                             ),
                             false => format!(
                                 "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{name}\", \
@@ -312,8 +312,8 @@ impl<'a> Check<'a> {
         self.report(
             &path.key(second),
             format!(
-                "metascheduler \"{}\" composes bags, spreads rigid jobs, moves moldable ones or maps \
-                 iterative applications, and only one of these",
+                "metascheduler \"{}\" can do only one of these: compose bags, spread rigid jobs, \
+                 move moldable jobs or map iterative applications",
                 metascheduler.name
             ),
             &format!("beside `{first}`"),
@@ -353,8 +353,8 @@ impl<'a> Check<'a> {
             self.report(
                 &path.key("reallocation"),
                 format!(
-                    "provider \"{name}\" keeps parts of the jobs that metascheduler \"{}\" spreads, \
-                     and sizes no moldable jobs",
+                    "provider \"{name}\" holds parts of the jobs that metascheduler \"{}\" \
+                     spreads, and cannot size moldable jobs",
                     other.name
                 ),
                 "moves jobs there",
@@ -367,14 +367,14 @@ impl<'a> Check<'a> {
         self.report(
             &path.key("reallocation"),
             format!(
-                "reallocation needs a reservation for each job, and provider \"{name}\" makes none \
-                 that it keeps"
+                "reallocation needs a fixed reservation for each job, and provider \"{name}\" \
+                 makes none"
             ),
-            "asks when jobs will be done",
+            "requests completions of jobs",
             format!(
                 "set `policy = \"conservative\"` for provider \"{name}\", not with `compression = \
                  \"replan\"`, or `policy = \"fcfs\"` in the order of arrival: under any other \
-                 a job may be done later than was said"
+                 policy a job may complete later than promised"
             ),
         );
     }
@@ -385,7 +385,9 @@ impl<'a> Check<'a> {
         if reallocation.period == TimeSpan::ZERO {
             self.report(
                 &at.key("period"),
-                "between two looks at what waits there must be some time".to_owned(),
+                "the time between two examinations of the waiting jobs must be above \
+                 zero"
+                    .to_owned(),
                 "no time",
                 "write a length of time above zero, such as \"1h\"".to_owned(),
             );

@@ -38,7 +38,7 @@ impl Fault {
         match self {
             Fault::Loss if matches!(protocol, Protocol::Coallocation) => "set `loss = \"0%\"`",
             Fault::Partition if matches!(protocol, Protocol::Coallocation) => {
-                "part actors that have nothing to say to each other"
+                "part actors that send each other no messages"
             }
             Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Transaction { .. }) => {
                 "set `retry` of its [metascheduler.coallocation]"
@@ -47,7 +47,7 @@ impl Fault {
             Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
             Fault::Reordering => "set `reordering = false`",
             Fault::Partition => {
-                "set `transport = \"reliable\"`, part actors that have nothing to say to each other"
+                "set `transport = \"reliable\"`, part actors that send each other no messages"
             }
         }
     }
@@ -161,8 +161,8 @@ impl<'a> Check<'a> {
                 (None, Some(who)) if partition.until.is_none() => self.report(
                     &path,
                     format!("metascheduler \"{}\" is parted from providers for ever", who.name),
-                    "what they say never arrives",
-                    "add `until`, or part actors that have nothing to say to each other".to_owned(),
+                    "their messages never arrive",
+                    "add `until`, or part actors that send each other no messages".to_owned(),
                 ),
                 _ => {}
             }
@@ -218,9 +218,8 @@ impl<'a> Check<'a> {
                     self.report(
                         &path,
                         format!("the grid is parted from \"{}\" for ever", overflow.to),
-                        "what it passes on never arrives",
-                        "add `until`, or part actors that have nothing to say to each other"
-                            .to_owned(),
+                        "jobs that it passes on never arrive",
+                        "add `until`, or part actors that send each other no messages".to_owned(),
                     );
                 }
                 hurt.push((path, Fault::Partition));
@@ -230,7 +229,7 @@ impl<'a> Check<'a> {
             self.report(
                 &path,
                 format!(
-                    "the grid passes jobs on, and messages that {} would cost jobs",
+                    "the grid passes jobs on, and would lose jobs by messages that {}",
                     fault.does()
                 ),
                 "not survived",
@@ -252,7 +251,7 @@ impl<'a> Check<'a> {
         if network.transport == Transport::Reliable && network.loss.fraction() > LOSS_MAX {
             self.report(
                 &path.key("loss"),
-                format!("{} of all messages are lost, and at most 99% can be", network.loss),
+                format!("{} of all messages are lost; the maximum is 99%", network.loss),
                 "sent again more than a hundred times",
                 "lower `loss`".to_owned(),
             );
@@ -270,7 +269,10 @@ impl<'a> Check<'a> {
         };
         self.report(
             path,
-            format!("metascheduler \"{name}\" {talks}, and messages that {does} would cost jobs"),
+            format!(
+                "metascheduler \"{name}\" {talks}, and would lose jobs by messages that \
+                     {does}"
+            ),
             "not survived",
             format!("{}, or let users submit to providers", fault.remedy(Protocol::of(who))),
         );
@@ -280,7 +282,7 @@ impl<'a> Check<'a> {
         let between = path.key("between");
         if partition.between.len() < 2 {
             let help = "name two groups, such as `between = [[\"north\"], [\"south\"]]`".to_owned();
-            self.report(&between, "nobody to be parted from".to_owned(), "one group", help);
+            self.report(&between, "only one group".to_owned(), "one group", help);
         }
         let mut sites = BTreeMap::new();
         let actors: Known<'_> = names.actors().collect();
@@ -288,7 +290,7 @@ impl<'a> Check<'a> {
             let path = between.index(group);
             if members.is_empty() {
                 let help = "name an actor, or remove the group".to_owned();
-                self.report(&path, "a group of nobody".to_owned(), "empty", help);
+                self.report(&path, "an empty group".to_owned(), "empty", help);
             }
             for (place, name) in members.iter().enumerate() {
                 self.check_member(&path.index(place), name.as_str(), group, &mut sites, &actors);
@@ -298,7 +300,7 @@ impl<'a> Check<'a> {
             let from = partition.from;
             self.report(
                 &path.key("until"),
-                format!("a partition from {from} until {until} parts nobody"),
+                format!("a partition from {from} until {until} has no duration"),
                 "not after `from`",
                 "write a later time, or remove it: then they stay parted".to_owned(),
             );
@@ -322,7 +324,7 @@ impl<'a> Check<'a> {
         if *sites.entry(self.directory.site_of(name)).or_insert(group) != group {
             self.report(
                 path,
-                format!("\"{name}\", or who is at the same place, is in two groups"),
+                format!("\"{name}\", or an actor at the same place, is in two groups"),
                 "in another group",
                 "name it in one group; users are where they submit to".to_owned(),
             );

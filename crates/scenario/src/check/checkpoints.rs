@@ -21,9 +21,9 @@ impl Check<'_> {
                 {
                     self.report(
                         &path.key("on-failure"),
-                        "jobs cannot go on from checkpoints that they never write".to_owned(),
+                        "jobs cannot continue from checkpoints that they never write".to_owned(),
                         "needs checkpoints",
-                        "add when they are written, such as \
+                        "add the time between them, such as \
                          `checkpoints = { interval = \"1h\", cost = \"1min\" }`"
                             .to_owned(),
                     );
@@ -51,7 +51,7 @@ impl Check<'_> {
         if checkpoints.size.is_some() && !may_go {
             self.report(
                 &size,
-                "nothing says how fast checkpoints are written".to_owned(),
+                "the rate at which checkpoints are written is missing".to_owned(),
                 "needs `bandwidth` or `store`",
                 "add the rate of the storage, such as `bandwidth = \"10 Gbit/s\"`, or a `store` to which \
                  [network] carries them"
@@ -61,17 +61,18 @@ impl Check<'_> {
         if goes && checkpoints.size.is_none() && !self.is_replaced(&size) {
             self.report(
                 if checkpoints.store.is_some() { &store } else { &bandwidth },
-                "nothing says how much is written".to_owned(),
+                "the size of checkpoints is missing".to_owned(),
                 "needs `size`",
-                "add what each processor has to save, such as `size = \"2 GB\"`".to_owned(),
+                "add the data that each processor saves, such as `size = \"2 GB\"`".to_owned(),
             );
         }
         if checkpoints.bandwidth.is_some() && checkpoints.store.is_some() {
             self.report(
                 &bandwidth,
                 "checkpoints with a `store` go there over the network".to_owned(),
-                "says twice how fast",
-                "remove it: `bandwidth` of [network], or of a [[network.link]], says how fast; or remove `store`"
+                "a second rate",
+                "remove it: `bandwidth` of [network], or of a [[network.link]], is the rate; or \
+                 remove `store`"
                     .to_owned(),
             );
         }
@@ -95,7 +96,8 @@ impl Check<'_> {
                 &at,
                 format!("jobs of \"{store}\" are there already"),
                 "the provider itself",
-                "name another place, or write `bandwidth` instead: how fast the storage of the provider is"
+                "name another place, or write `bandwidth` instead: the rate of the provider's \
+                 storage"
                     .to_owned(),
             );
             return;
@@ -136,7 +138,7 @@ impl Check<'_> {
         if checkpoints.rule == CheckpointRule::MeanFailure && !costs && shrinks {
             self.report(
                 &at.key("interval-min"),
-                "where a checkpoint costs nothing, the interval may shrink to none".to_owned(),
+                "if a checkpoint takes no time, the interval may shrink to zero".to_owned(),
                 "no time",
                 "write a length of time above zero, such as \"1min\", or a `cost`".to_owned(),
             );
@@ -144,7 +146,7 @@ impl Check<'_> {
         if checkpoints.mtbf == Some(TimeSpan::ZERO) {
             self.report(
                 &at.key("mtbf"),
-                "on nodes or resources that fail all the time no job gets on".to_owned(),
+                "nodes or resources that fail all the time complete no job".to_owned(),
                 "no time",
                 format!("write a length of time above zero, such as \"{mtbf}\""),
             );
@@ -169,7 +171,7 @@ impl Check<'_> {
             ),
             Some(TimeSpan(Span::ZERO)) => self.report(
                 &interval,
-                "between checkpoints there must be some time".to_owned(),
+                "the time between checkpoints must be above zero".to_owned(),
                 "no time",
                 "write a length of time above zero, such as \"30min\"".to_owned(),
             ),
@@ -183,7 +185,7 @@ impl Check<'_> {
         if cost == Some(TimeSpan::ZERO) && !self.is_replaced(&at.key("cost")) {
             self.report(
                 &at.key("cost"),
-                "where a checkpoint costs nothing, the best interval is none".to_owned(),
+                "if a checkpoint takes no time, the best interval is zero".to_owned(),
                 "no cost",
                 "write a length of time above zero, or choose another `rule`".to_owned(),
             );

@@ -41,7 +41,8 @@ impl Check<'_> {
         if let Some(parts) = parts.filter(|&parts| parts as usize > providers) {
             self.report(
                 &at.key("parts"),
-                format!("metascheduler \"{name}\" divides jobs over {parts} providers, and has {providers}"),
+                format!("metascheduler \"{name}\" divides jobs over {parts} providers, but has \
+                         {providers}"),
                 "no job can be placed",
                 "write a number that is no greater than that of its providers, or add a [[provider]]"
                     .to_owned(),
@@ -88,8 +89,8 @@ impl Check<'_> {
         self.report(
             at,
             format!(
-                "messages between metascheduler \"{name}\" and provider \"{far}\" take time, so that the next \
-                 request of a provider is not there when those of others are served"
+                "messages between metascheduler \"{name}\" and provider \"{far}\" take time: the \
+                 next request of a provider arrives after the other requests are served"
             ),
             "cannot be kept",
             format!("{remedy}, or set `requests = \"in-turns\"`"),
@@ -132,13 +133,13 @@ impl Check<'_> {
                     provider.policy,
                     Policy::Conservative { compression: Compression::Replan, .. }
                 ),
-                "plans nothing anew around parts of jobs",
+                "does not plan anew around parts of jobs",
                 "choose another `compression`",
             ),
             (
                 "overrun",
                 provider.overrun == Overrun::Kill,
-                "lets nothing run into the time of a part",
+                "lets no job run into the time of a part",
                 "set `overrun = \"kill\"`",
             ),
             (

@@ -55,7 +55,7 @@ impl Check<'_> {
         for (index, _) in outages.filter(|(_, outage)| outage.len() == 1) {
             self.report(
                 &path.key("outages").index(index),
-                "an actor that never restarts would leave jobs with nobody".to_owned(),
+                "jobs at an actor that never restarts would never end".to_owned(),
                 "no restart",
                 "write [crash, restart]".to_owned(),
             );
@@ -67,7 +67,7 @@ impl Check<'_> {
         {
             self.report(
                 &at,
-                "what is said to an actor that is down is lost, and would cost jobs".to_owned(),
+                "messages to an actor that is down are lost, and jobs with them".to_owned(),
                 "not survived",
                 "set `transport = \"reliable\"` in [network]".to_owned(),
             );

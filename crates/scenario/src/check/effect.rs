@@ -83,7 +83,8 @@ impl Check<'_> {
             provider.passes == Passes::Event || provider.policy.bargains() || fails || crashes
         };
         let read = self.scenario.providers.iter().zip(&flow.serves).any(differs);
-        let why = "each provider decides at the end of an instant, when it knows all submissions and completions";
+        let why = "each provider decides at the end of an instant, after all its submissions and \
+                   completions";
         let remedy = "remove it, or set `passes = \"event\"` for a provider";
         let at = Path::root().key("scenario").key("events-order");
         self.uses(&at, read, "the scenario", why, remedy);
@@ -132,7 +133,7 @@ impl Check<'_> {
             (
                 "publishes",
                 serves.parts,
-                "nobody spreads jobs over this provider",
+                "no metascheduler spreads jobs over this provider",
                 "remove it, or let a metascheduler with `coallocation` or `mapping` use this provider",
             ),
         ];
@@ -148,7 +149,8 @@ impl Check<'_> {
         if let Some(Order::Key) = provider.policy.order() {
             let what = format!("`order = \"key\"` of provider \"{}\"", provider.name);
             let why = "no job has a key, so that all are considered as they arrive";
-            let remedy = "remove it, or add a step \"key\" to a workload, which says by what jobs are sorted";
+            let remedy = "remove it, or add a step \"key\" to a workload, which gives the order of \
+                          jobs";
             self.has_effect(path, has_keys, &what, why, remedy);
         }
     }
@@ -164,7 +166,7 @@ impl Check<'_> {
         }
         if let Policy::Edf(_) = provider.policy {
             let sizes = serves.rigid || serves.sized;
-            let none = "nobody asks when rigid jobs or offers would be done";
+            let none = "no metascheduler requests completions of rigid jobs or offers";
             self.uses(&path.key("resolution"), sizes, &owner, none, "remove it");
             let none = "only \"free-time-slots\" places tasks in slots";
             self.uses(&path.key("pinned"), serves.slots, &owner, none, "remove it");
@@ -176,13 +178,10 @@ impl Check<'_> {
             let owner = format!("the rescheduling of provider \"{}\"", provider.name);
             let moves = rescheduling.rule != ReschedulingRule::None;
             let remedy = "remove it, or choose another `rule`";
-            let why = "under rule \"none\" nothing moves";
+            let why = "under rule \"none\" no task moves";
             self.uses(&at.key("rebuild"), moves, &owner, why, remedy);
             let (why, fills) = if moves {
-                (
-                    "where the plan is made anew, there is nothing left to fill",
-                    !rescheduling.rebuild,
-                )
+                ("a plan that is made anew leaves no room to fill", !rescheduling.rebuild)
             } else {
                 (why, false)
             };
@@ -204,7 +203,7 @@ impl Check<'_> {
                     &at.key(key),
                     profiles,
                     &format!("the estimates of provider \"{}\"", provider.name),
-                    "nothing is profiled",
+                    "no program is profiled",
                     "remove it, or set `from = \"profiled\"`",
                 );
             }
@@ -217,14 +216,14 @@ impl Check<'_> {
         let why = match serves.asked {
             None => "no metascheduler uses this provider".to_owned(),
             Some(asked) => format!(
-                "it may tell \"{}\", and its metaschedulers ask for no more than \"{}\"",
+                "it may disclose \"{}\", and its metaschedulers request at most \"{}\"",
                 told.name(),
                 asked.name()
             ),
         };
         let read = told <= serves.asked.unwrap_or(Disclosure::Offers);
         let owner = format!("provider \"{}\"", provider.name);
-        let remedy = "remove it, or let a `placement` or `composition` ask for more \
+        let remedy = "remove it, or let a `placement` or `composition` request more \
                       (`haggle list disclosures`)";
         self.uses(&path.key("disclosure"), read, &owner, &why, remedy);
     }
@@ -233,16 +232,16 @@ impl Check<'_> {
         let answers = serves.bags;
         let padded = offers.told == Told::Padded;
         let padding = match padded {
-            true => "nobody asks for offers of completions",
-            false => "a rule of one's own says how much later offers are told",
+            true => "no metascheduler requests offers of completions",
+            false => "a rule of one's own sets how much later offers are",
         };
         let owner = format!("the offers of provider \"{}\"", provider.name);
         let rows = [
-            ("fractions", serves.sized, "nobody asks for offers of several sizes"),
-            ("told", serves.sized, "nobody asks for offers of completions"),
+            ("fractions", serves.sized, "no metascheduler requests offers of several sizes"),
+            ("told", serves.sized, "no metascheduler requests offers of completions"),
             ("padding", serves.sized && padded, padding),
-            ("validity", answers, "nobody asks for offers"),
-            ("delay", answers, "nobody asks for offers"),
+            ("validity", answers, "no metascheduler requests offers"),
+            ("delay", answers, "no metascheduler requests offers"),
         ];
         for (key, read, why) in rows {
             self.uses(&at.key(key), read, &owner, why, "remove it");
@@ -258,7 +257,7 @@ impl Check<'_> {
                 "remove it, or remove `composition`",
             ),
             Role::Moves(_) => (
-                "it places every job where it would be done first",
+                "it places every job at the provider that completes it first",
                 "remove it, or remove `reallocation`",
             ),
             Role::Maps(_) => (
@@ -312,7 +311,7 @@ impl Check<'_> {
         let owner = format!("the reallocation of {owner}");
         let moves = algorithm != ReallocationAlgorithm::None;
         let compares = heuristic.compares();
-        let still = "under algorithm \"none\" nothing moves";
+        let still = "under algorithm \"none\" no job moves";
         let only = |read: bool, why| if moves { (read, why) } else { (false, still) };
         let rows = [
             ("heuristic", only(true, still)),
@@ -375,8 +374,8 @@ impl Check<'_> {
             }
             if let Step::Moldable { .. } = step {
                 let at = path.key("step").index(index).key("kind");
-                let why = "no metascheduler with `reallocation` gets its jobs, no reservation leaves \
-                           their sizes open, and who gets them takes them as rigid";
+                let why = "no metascheduler with `reallocation` gets its jobs, no reservation \
+                           leaves their sizes open, and their receivers take them as rigid";
                 let remedy = "remove the step, submit to a metascheduler with `reallocation`, or add \
                               `narrowest` or `widest` to a step \"reservations\"";
                 let what = format!("step \"moldable\" of {owner}");

@@ -20,7 +20,7 @@ impl Check<'_> {
             self.report(
                 &Path::root().key("scenario").key("horizon"),
                 "`horizon` is 0s, needs more".to_owned(),
-                "nothing would happen",
+                "no job would run",
                 "remove `horizon` to run until every job is over".to_owned(),
             );
         }
@@ -101,14 +101,14 @@ impl Check<'_> {
             [_] => {}
             [] => self.report(
                 path,
-                "nothing says why these failures come".to_owned(),
-                "what fails when?",
+                "these failures have no source".to_owned(),
+                "a source is missing",
                 "add one of `law`, `nominal`, `recorded` and `outages`".to_owned(),
             ),
             [first, second, ..] => self.report(
                 &path.key(second),
-                format!("these failures come for two reasons, `{first}` and `{second}`"),
-                "a second reason",
+                format!("these failures have two sources, `{first}` and `{second}`"),
+                "a second source",
                 "keep one of them, or make two [[failures]] of different providers".to_owned(),
             ),
         }
@@ -172,8 +172,8 @@ impl Check<'_> {
             &path.key(which),
             problem.replace('_', "-"),
             "no law of a time up or down",
-            "constant, uniform, choice, exponential, lognormal, weibull and gamma can be, with such \
-             parameters"
+            "constant, uniform, choice, exponential, lognormal, weibull and gamma can be used, \
+             with values from 0 on and a finite mean above 0"
                 .to_owned(),
         );
     }

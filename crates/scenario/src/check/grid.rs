@@ -16,9 +16,9 @@ impl Check<'_> {
         self.check_loads(&path, grid);
         self.check_resources(&path, grid);
         self.check_end(&path);
-        self.refuse_times_of_messages("what data take is in [grid.network]");
+        self.refuse_times_of_messages("times of transfers are in [grid.network]");
         self.refuse_order_of_events(
-            "in a grid, what ends comes before what arrives or fails, and a round comes last",
+            "in a grid, ends come before arrivals and failures, and a round comes last",
         );
         self.check_room(&path, grid);
         self.check_latencies(&path, grid);
@@ -61,7 +61,7 @@ impl Check<'_> {
             self.report(
                 &at,
                 format!("`min` is {}, more than `max`, {}", replicas.min, replicas.max),
-                "no number of replicas is both",
+                "the two contradict each other",
                 "the smaller one is the minimum; they are 1 and 2 if not given".to_owned(),
             );
         }
@@ -73,7 +73,9 @@ impl Check<'_> {
             if matches!(grid.policy, GridPolicy::CombinedFt(_)) {
                 self.report(
                     &path.key("policy"),
-                    "policy \"combined-ft\" writes checkpoints, and nothing says when".to_owned(),
+                    "policy \"combined-ft\" writes checkpoints, but [grid.checkpoints] is \
+                     missing"
+                        .to_owned(),
                     "needs checkpoints",
                     "add [grid.checkpoints] with a `rule`".to_owned(),
                 );
@@ -111,9 +113,9 @@ impl Check<'_> {
                 let at = Path::root().key("workload").index(index).key("workflows");
                 self.report(
                     &at.key("progress").key("a-priori"),
-                    "static schedules are made from what users say of their tasks before"
+                    "static schedules are made from task lengths that users state in advance"
                         .to_owned(),
-                    "nothing is said",
+                    "no lengths are stated",
                     "remove it, or choose a policy that decides in rounds, such as \"workflow\""
                         .to_owned(),
                 );
@@ -122,7 +124,7 @@ impl Check<'_> {
         if jobs && !flows {
             self.report(
                 &path.key("policy"),
-                "static schedules are those of workflows, and no workload of this grid has any"
+                "static schedules need workflows, and no workload of this grid has any"
                     .to_owned(),
                 "no workflows",
                 "add a workload with `model = \"workflows\"`, or choose another policy (`haggle list \
@@ -144,7 +146,7 @@ impl Check<'_> {
                     self.report(
                         &at.key(key),
                         format!("`{key}` is {low}, more than the largest, {high}"),
-                        "no share is both",
+                        "the two contradict each other",
                         "the smaller one is the minimum".to_owned(),
                     );
                 }
@@ -170,7 +172,7 @@ impl Check<'_> {
                 self.report(
                     &path.key("site").index(index).key("mips-max"),
                     format!("the fastest resource has less than `mips`, {}", site.mips),
-                    "no speed is both",
+                    "the two contradict each other",
                     "the smaller one is `mips`".to_owned(),
                 );
             }
@@ -194,7 +196,7 @@ impl Check<'_> {
         if endless && self.scenario.scenario.horizon.is_none() {
             self.report(
                 path,
-                "resources of this grid go on changing, and nothing says when the run stops"
+                "resources of this grid never stop changing, and the end of the run is missing"
                     .to_owned(),
                 "when?",
                 "add `horizon` to [scenario], such as `horizon = \"7d\"`".to_owned(),
@@ -220,13 +222,13 @@ impl Check<'_> {
             self.doubt(
                 &path.key("storage"),
                 format!(
-                    "the storage holds {} and keeps all it has, and the outputs of all listed jobs \
-                     are {}",
+                    "the storage holds {} and keeps all outputs, but those of all listed jobs are \
+                     {}",
                     storage.capacity,
                     Bytes(all)
                 ),
-                "full for good before all have room",
-                "make `capacity` larger, or say by `kept` when an output leaves it".to_owned(),
+                "full before all outputs have room",
+                "make `capacity` larger, or limit by `kept` how long an output stays".to_owned(),
             );
         }
     }

@@ -45,8 +45,8 @@ impl Check<'_> {
                 self.report(
                     &path.key("times"),
                     format!(
-                        "{windows} windows of maintenance, {} at each of {providers} providers here: at most \
-                         {EACH_MAX} can be",
+                        "{windows} windows of maintenance, {} at each of {providers} providers \
+                         here: the maximum is {EACH_MAX}",
                         maintenance.times
                     ),
                     "too many from here on",
@@ -80,7 +80,7 @@ impl Check<'_> {
         match every {
             None if times > 1 => self.report(
                 &path.key("times"),
-                format!("there are {times} windows, and nothing says how often"),
+                format!("there are {times} windows, and the time between them is missing"),
                 "needs `every`",
                 format!("add `every`, at least \"{lasts}\""),
             ),

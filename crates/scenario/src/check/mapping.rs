@@ -17,7 +17,7 @@ impl Check<'_> {
                 &path.key("processes"),
                 "an application has no process".to_owned(),
                 "nothing runs",
-                "write how many processes there are of each size".to_owned(),
+                "write the number of processes of each size".to_owned(),
             );
         }
         if it.machines.is_empty() {
@@ -76,11 +76,13 @@ impl Check<'_> {
                 (false, true) => self.report(
                     &path,
                     format!(
-                        "the jobs of \"{}\" are no iterative applications, and \"{}\" takes nothing else",
+                        "the jobs of \"{}\" are no iterative applications, and \"{}\" takes only \
+                         those",
                         workload.name, user.submits_to
                     ),
                     "does not take them",
-                    "submit a workload with `model = \"iterative\"`, or submit elsewhere".to_owned(),
+                    "submit a workload with `model = \"iterative\"`, or submit elsewhere"
+                        .to_owned(),
                 ),
                 _ => {}
             }
@@ -93,7 +95,7 @@ impl Check<'_> {
             let Some(mapping) = metascheduler.mapping else { continue };
             let path = Path::root().key("metascheduler").index(index).key("mapping");
             let owner = format!("the mapping of metascheduler \"{}\"", metascheduler.name);
-            let why = "nothing is measured";
+            let why = "no throughput is measured";
             let remedy = "remove it, or set `profiling = true`";
             self.uses(&path.key("tolerance"), mapping.profiling, &owner, why, remedy);
         }

@@ -212,7 +212,7 @@ impl Check<'_> {
                 &path.key(&key),
                 format!("independent-jobs: {key} {problem}"),
                 "out of range",
-                "docs/workloads.md says what each parameter may be".to_owned(),
+                "docs/workloads.md has the range of each parameter".to_owned(),
             );
         }
     }
@@ -274,7 +274,7 @@ impl Check<'_> {
     fn missing(&mut self, path: &Path, key: &str, way: &str, example: &str) {
         self.report(
             &path.key(key),
-            format!("nothing says where arrivals by `{way}` end"),
+            format!("the end of arrivals by `{way}` is missing"),
             &format!("`{key}` is missing here"),
             format!("add {example}"),
         );

@@ -16,7 +16,7 @@ impl Check<'_> {
         if overflow.after == TimeSpan::ZERO {
             self.report(
                 &path.key("after"),
-                "a job waits for some time before it is passed on".to_owned(),
+                "the time that a job waits before it is passed on must be above zero".to_owned(),
                 "no time",
                 "write a length of time above zero, such as \"1h\"".to_owned(),
             );
@@ -26,8 +26,7 @@ impl Check<'_> {
         {
             self.report(
                 &path,
-                "sessions wait for nothing: they are placed when they arrive, or rejected"
-                    .to_owned(),
+                "sessions do not wait: they are placed when they arrive, or rejected".to_owned(),
                 "not used",
                 "remove it, or choose a policy for jobs (`haggle list grid-policies`)".to_owned(),
             );

@@ -26,10 +26,10 @@ impl Check<'_> {
             if period == TimeSpan::ZERO {
                 self.report(
                     &path.key("period"),
-                    "between changes of loads there must be some time".to_owned(),
+                    "the time between changes of loads must be above zero".to_owned(),
                     "no time",
-                    "write a length of time above zero, or remove it: loads change when an interval \
-                     is over then"
+                    "write a length of time above zero, or remove it: loads then change when an \
+                     interval is over"
                         .to_owned(),
                 );
             }
@@ -47,10 +47,8 @@ impl Check<'_> {
             self.check_parts(&path, ("cpu-min", cluster.cpu_min), ("cpu-max", cluster.cpu_max));
             self.check_parts(&path, ("link-min", cluster.link_min), ("link-max", cluster.link_max));
         }
-        self.refuse_times_of_messages("what checkpoints take is in [plans]");
-        self.refuse_order_of_events(
-            "with plans nothing depends on whether ends come before submissions",
-        );
+        self.refuse_times_of_messages("times of checkpoints are in [plans]");
+        self.refuse_order_of_events("with plans, the order of ends and submissions has no effect");
     }
 
     /// Recorded loads exclude the keys of drawn ones.
@@ -60,7 +58,7 @@ impl Check<'_> {
         if plans.period.is_some() {
             self.report(
                 &path.key("period"),
-                "loads change when their record says so, and not every so often".to_owned(),
+                "loads change at the times of their record, not periodically".to_owned(),
                 "not used",
                 "remove it, or `loads`".to_owned(),
             );
@@ -68,7 +66,7 @@ impl Check<'_> {
         if plans.links == PlanLinks::Pairs {
             self.report(
                 &path.key("links"),
-                "a record of loads tells of one link a machine, and not of pairs".to_owned(),
+                "a record of loads has one link for each machine, not for each pair".to_owned(),
                 "not recorded",
                 "remove it, or `loads`".to_owned(),
             );
@@ -166,13 +164,13 @@ impl Check<'_> {
             self.report(
                 &path.key(low),
                 format!("`{low}` is {least}, needs at least {LEAST}%"),
-                "too little to get anywhere",
+                "too little",
                 format!("write at least \"{LEAST}%\""),
             );
         } else if most.fraction() > 1.0 {
             self.report(
                 &path.key(high),
-                format!("`{high}` is {most}, more than there is"),
+                format!("`{high}` is {most}, more than 100%"),
                 "at most 100%",
                 "write at most \"100%\"".to_owned(),
             );
@@ -180,7 +178,7 @@ impl Check<'_> {
             self.report(
                 path,
                 format!("`{low}` is {least}, more than `{high}`, {most}"),
-                "no part is both",
+                "the two contradict each other",
                 "the smaller one is the minimum".to_owned(),
             );
         }
@@ -195,7 +193,7 @@ impl Check<'_> {
             if is_given_whole(workload) && !workload.steps.is_empty() {
                 self.report(
                     &path.key("step"),
-                    "applications are as their model says: no step changes them".to_owned(),
+                    "applications come from their model, and no step can change them".to_owned(),
                     "not used",
                     "remove the steps".to_owned(),
                 );

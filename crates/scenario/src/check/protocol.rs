@@ -26,7 +26,7 @@ impl Check<'_> {
             self.report(
                 &at,
                 format!("protocol \"{}\" moves no job that is agreed on", protocol.name()),
-                "what is agreed on stays",
+                "agreed parts stay",
                 "set `policy = \"rigid\"`, or remove `protocol`".to_owned(),
             );
         }
@@ -79,7 +79,7 @@ impl Check<'_> {
                 format!(
                     "`retry` is shorter than a message and its answer take, {round_trip}, or 0s"
                 ),
-                "said again while the answer is under way",
+                "sent again while the answer is in transit",
                 format!("set it to more than {round_trip}"),
             );
         }
@@ -88,7 +88,7 @@ impl Check<'_> {
         {
             self.report(
                 &at.key("acceptors"),
-                format!("{acceptors} acceptors have no more than half for two decisions"),
+                format!("{acceptors} acceptors can split into two halves without a decision"),
                 "an even number",
                 "write an odd number, 2 F + 1 for F that may be down".to_owned(),
             );
@@ -137,7 +137,8 @@ impl Check<'_> {
             self.report(
                 path,
                 format!(
-                    "\"{who}\" crashes, and metascheduler \"{}\" says nothing again that is lost with it",
+                    "\"{who}\" crashes, and metascheduler \"{}\" does not repeat messages that are \
+                     lost with it",
                     metascheduler.name
                 ),
                 "no `retry`",

@@ -31,9 +31,7 @@ impl Check<'_> {
         };
         self.report(
             &Path::root().key("user").index(index).key("submits-to"),
-            format!(
-                "the jobs of \"{workload}\" are to be reserved, and \"{target}\" reserves none"
-            ),
+            format!("the jobs of \"{workload}\" need reservations, and \"{target}\" grants none"),
             "reserves none",
             help,
         );

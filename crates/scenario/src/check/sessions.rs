@@ -31,9 +31,9 @@ impl Check<'_> {
             if time > TimeSpan::ZERO {
                 self.report(
                     &path.key(key),
-                    "sessions wait for nothing: they are placed when they arrive".to_owned(),
+                    "sessions do not wait: they are placed when they arrive".to_owned(),
                     &format!("`{key}` is not zero"),
-                    "remove it; what a session waits for on its resource is `prepare`".to_owned(),
+                    "remove it; `prepare` is the wait of a session on its resource".to_owned(),
                 );
             }
         }
@@ -62,7 +62,7 @@ impl Check<'_> {
                 None if sessions && workload.merge.is_none() && !self.is_replaced(&key) => {
                     self.report(
                         &at,
-                        "nothing says which share of a resource these sessions ask for".to_owned(),
+                        "the share of a resource that these sessions request is missing".to_owned(),
                         "`share` is missing here",
                         "add a share, such as `share = \"10%\"`".to_owned(),
                     );
@@ -109,9 +109,9 @@ impl Check<'_> {
             if site.sharing == Sharing::Reserved && site.load.is_some() {
                 self.report(
                     &at.key("load"),
-                    "others would compute on what sessions have reserved".to_owned(),
+                    "jobs outside the grid would compute on reserved shares".to_owned(),
                     "no room for it",
-                    "remove it; nobody else computes where shares are reserved".to_owned(),
+                    "remove it; resources that reserve shares have no other load".to_owned(),
                 );
             }
         }
@@ -137,7 +137,7 @@ impl Check<'_> {
         if limits.between == TimeSpan::ZERO {
             self.report(
                 &at.key("between"),
-                "some time passes between sessions".to_owned(),
+                "the time between sessions must be above zero".to_owned(),
                 "no time",
                 "write a length of time above zero, such as \"5min\"".to_owned(),
             );

@@ -95,7 +95,7 @@ impl Check<'_> {
         if count > MESSAGES {
             let loss = self.scenario.network.loss;
             let message = format!(
-                "a job that finds no room takes about {} messages: {} trials, {providers} providers, \
+                "a job without room takes about {} messages: {} trials, {providers} providers, \
                  {acceptors} acceptors, {loss} of the messages lost",
                 about(count),
                 coallocation.trials
@@ -174,7 +174,7 @@ impl Check<'_> {
         let count = intervals * sets + looked_up;
         if count > SETS {
             let message = format!(
-                "one plan looks at about {} sets of machines and intervals: {machines} machines, \
+                "one plan examines about {} sets of machines and intervals: {machines} machines, \
                  {phases} phases, search \"{}\"",
                 about(count),
                 plans.search.name()

@@ -33,7 +33,7 @@ impl Check<'_> {
             if own_data && bytes.0 > 0 && workload.is_workflows() {
                 self.report(
                     &path.key("data").key(key),
-                    format!("how much {key} a task has, its workflow says"),
+                    format!("the workflow of a task gives its {key}"),
                     "not used",
                     "remove it; `checkpoint` is for tasks of which no size is known".to_owned(),
                 );
@@ -42,7 +42,7 @@ impl Check<'_> {
         if it.hours.as_ref().is_some_and(|hours| hours.iter().sum::<f64>() <= 0.0) {
             self.report(
                 &at.key("hours"),
-                "a workflow comes at some hour".to_owned(),
+                "some hour must have workflows".to_owned(),
                 "all are 0",
                 "write a number above 0 for at least one hour".to_owned(),
             );
@@ -54,16 +54,16 @@ impl Check<'_> {
         if !self.scenario.providers.is_empty() && !on_grid {
             self.report(
                 &at,
-                "tasks that providers run say nothing of their progress".to_owned(),
+                "tasks at providers do not report their progress".to_owned(),
                 "not used",
-                "remove it; only the scheduler of a grid asks for it".to_owned(),
+                "remove it; only the scheduler of a grid uses it".to_owned(),
             );
         }
         if progress.amplitude_max < progress.amplitude {
             self.report(
                 &at.key("amplitude-max"),
                 format!("the largest amplitude is less than `amplitude`, {}", progress.amplitude),
-                "no amplitude is both",
+                "the two contradict each other",
                 "the smaller one is `amplitude`".to_owned(),
             );
         }
@@ -83,7 +83,7 @@ impl Check<'_> {
         if progress.step == Share::ZERO {
             self.report(
                 &at.key("step"),
-                "between two reports a task gets on".to_owned(),
+                "a task must progress between two reports".to_owned(),
                 "nothing",
                 "write a share above zero, such as \"0.5%\"".to_owned(),
             );
@@ -162,12 +162,12 @@ impl Check<'_> {
         let (no_work, no_tasks) =
             (missing(it.work.is_some(), "work"), missing(it.tasks.is_some(), "tasks"));
         if way == "width" && no_work {
-            self.lacks(at, "work", "how long a task runs", "work = \"1h\"");
+            self.lacks(at, "work", "the length of a task", "work = \"1h\"");
         }
         if it.work == Some(TimeSpan::ZERO) {
             self.report(
                 &at.key("work"),
-                "a task takes some time".to_owned(),
+                "the run time of a task must be above zero".to_owned(),
                 "no time",
                 "write a length of time above zero, such as \"1h\"".to_owned(),
             );
@@ -178,12 +178,12 @@ impl Check<'_> {
             self.report(
                 &at.key("width-max"),
                 format!("`width-max` is less than `width`, {least}"),
-                "no width is both",
+                "the two contradict each other",
                 "the smaller one is `width`".to_owned(),
             );
         }
         if way == "shape" && no_tasks {
-            self.lacks(at, "tasks", "how many tasks a workflow has", "tasks = 50");
+            self.lacks(at, "tasks", "the number of tasks of a workflow", "tasks = 50");
         }
         if let (Some(shape), Some(tasks)) = (it.shape, it.tasks)
             && (tasks as usize) < shape.tasks_min()
@@ -219,7 +219,7 @@ impl Check<'_> {
             if on_grid {
                 self.report(
                     &at.key(key),
-                    "a task on a grid has one slot, whatever it needs".to_owned(),
+                    "a task on a grid always has one slot".to_owned(),
                     "not used",
                     "remove it, or submit to providers".to_owned(),
                 );
@@ -232,7 +232,7 @@ impl Check<'_> {
             self.report(
                 &at.key("processors-max"),
                 format!("`processors-max` is less than `processors`, {least}"),
-                "no number is both",
+                "the two contradict each other",
                 "the smaller one is `processors`".to_owned(),
             );
         }
@@ -241,7 +241,7 @@ impl Check<'_> {
     fn lacks(&mut self, at: &Path, key: &str, what: &str, example: &str) {
         self.report(
             &at.key(key),
-            format!("nothing says {what}"),
+            format!("{what} is missing"),
             &format!("`{key}` is missing here"),
             format!("add `{example}`"),
         );
@@ -260,14 +260,15 @@ impl Check<'_> {
                     at,
                     error.to_string(),
                     "no workflow",
-                    "`haggle workflow inspect` reads the same files; docs/workflows.md says what they have"
+                    "`haggle workflow inspect` reads the same files; docs/workflows.md describes \
+                     them"
                         .to_owned(),
                 );
                 0
             }
             Err(_) => 0,
             Ok(described) => {
-                let help = "docs/workflows.md says how files are read";
+                let help = "docs/workflows.md describes how files are read";
                 for note in described.notes {
                     self.doubt(at, note, "read in this way", help.to_owned());
                 }

@@ -50,7 +50,7 @@ impl Check<'_> {
             [] => self.report(
                 path,
                 format!("workload \"{}\" has no source of jobs", workload.name),
-                "where do its jobs come from?",
+                "a source is missing",
                 "add one of `log`, `model`, `jobs` and `merge`".to_owned(),
             ),
             [first, second, ..] => self.report(
@@ -190,8 +190,8 @@ impl Check<'_> {
                 path,
                 format!("{what} `{}` is a pipe or a device", file.display()),
                 "can be read only once",
-                "write it into a file: what a scenario names is read once for each run, and again for its \
-                 hash; `haggle replay` reads a pipe"
+                "write it into a file: the files of a scenario are read once for each run, and \
+                 again for their hash; `haggle replay` reads a pipe"
                     .to_owned(),
             ),
             Ok(file) if !file.is_file() => self.report(
@@ -199,7 +199,10 @@ impl Check<'_> {
                 format!("{what} `{}` is not there", file.display()),
                 "no such file",
                 match what {
-                    "log" => "paths start from the scenario's folder; the README says where logs can be had",
+                    "log" => {
+                        "paths start from the scenario's folder; the README lists sources of \
+                              logs"
+                    }
                     _ => "paths start from the scenario's folder",
                 }
                 .to_owned(),

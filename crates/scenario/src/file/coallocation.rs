@@ -9,49 +9,49 @@ use serde::{Deserialize, Serialize};
 use super::{FillRule, Law, Protocol, RemapRule, RequestOrder, words_alone};
 use crate::quantity::{Share, TimeSpan};
 
-/// How a metascheduler spreads rigid jobs over providers, and moves them while they wait.
+/// Co-allocation: spreads rigid jobs over providers, and moves them while they wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Coallocation {
-    /// How a job that waits may move when a provider has become idle.
+    /// Moves of a waiting job when a provider has become idle.
     pub policy: CoallocationPolicy,
-    /// By what protocol its parts are got, each provider being asked for an equal one; without it, jobs
-    /// are placed by the free times that providers publish, and a commit is never late.
+    /// Protocol by which the metascheduler obtains the parts of a job; each provider is asked for an equal part.
+    /// Without it, jobs are placed by the free times that providers publish, and a commit is never late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
-    /// For how long answers are awaited under a protocol before a try is given up, "1s" if not given; under
-    /// "ordered", for ever if not given.
+    /// Time to wait for answers under a protocol before a try is abandoned, "1s" if not given; under "ordered", without
+    /// end if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<TimeSpan>,
-    /// Time after which what is not answered is said again under a protocol; without it, nothing is: then no
-    /// message may be lost, and nobody may crash.
+    /// Time after which an unanswered message is sent again under a protocol. Without it, messages are sent once: then
+    /// no message may be lost, and no actor may crash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<TimeSpan>,
-    /// What lies between two tries of a job under a protocol, "exponential" if not given.
+    /// Wait between two tries of a job under a protocol, "exponential" if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back_off: Option<BackOff>,
-    /// How often a job is tried in vain, since others have taken the room, before it is given back.
+    /// Number of tries that fail because others have taken the room, before a job is given back.
     #[schemars(range(min = 1, max = 1000))]
     pub trials: u32,
-    /// In which order requests of idle providers for moves are served; "by-provider" only where messages between them and
-    /// the metascheduler take no time.
+    /// Order in which requests of idle providers for moves are served; "by-provider" only where messages between them
+    /// and the metascheduler take no time.
     pub requests: RequestOrder,
-    /// Which provider gives as many processors as it can first.
+    /// Provider that is filled first with parts of a job.
     pub fill: FillRule,
-    /// Fewest processors of a part of a job that is spread; a job that cannot be divided so runs at one provider, or
-    /// is refused.
+    /// Fewest processors of a part of a job that is spread; a job that cannot be divided into such parts runs at one
+    /// provider, or is refused.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub part_min: u32,
-    /// Over exactly how many providers each job is divided, also where it moves: as evenly as their free processors
-    /// allow. A job that is too narrow for so many parts is refused. Without it, a job runs at one provider if that has
-    /// room, and else over as many as it takes.
+    /// Exact number of providers over which each job is divided, also after a move; its parts are as equal as the free
+    /// processors allow. A job that is too narrow for so many parts is refused. Without it, a job runs at one provider
+    /// if that has room, and otherwise over as many as needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 1000))]
     pub parts: Option<u32>,
-    /// By how many percent a job takes longer on several providers than on one, drawn for each job
-    /// and rounded to whole percents.
+    /// Percent by which a job takes longer on several providers than on one, drawn for each job and rounded to whole
+    /// percents.
     pub overhead: Law,
-    /// The most that is drawn for `overhead`.
+    /// Largest value drawn for `overhead`.
     #[schemars(range(min = 0, max = 1000))]
     pub overhead_max: u32,
 }
@@ -76,25 +76,25 @@ impl Default for Coallocation {
 }
 
 impl Coallocation {
-    /// For how long answers are awaited.
+    /// Time to wait for answers.
     pub fn patience(&self) -> TimeSpan {
         self.patience.unwrap_or(TimeSpan(Span::from_secs(1)))
     }
 
-    /// What lies between two tries.
+    /// Wait between two tries.
     pub fn back_off(&self) -> BackOff {
         self.back_off.unwrap_or_default()
     }
 }
 
-/// How a job on several providers may move while it waits.
+/// Moves of a waiting job on several providers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(transform = words_alone)]
 pub enum CoallocationPolicy {
-    /// Not at all.
+    /// No moves.
     Rigid {},
-    /// Its start becomes earlier, its parts stay where they are.
+    /// Its start becomes earlier, and its parts stay where they are.
     Shift {},
     /// Its start becomes earlier, or other providers take its parts.
     ShiftRemap(Remapping),
@@ -107,7 +107,7 @@ impl Default for CoallocationPolicy {
 }
 
 impl CoallocationPolicy {
-    /// How far a job may move.
+    /// Kinds of moves that a job may make.
     pub const fn moves(&self) -> Moves {
         match self {
             CoallocationPolicy::Rigid {} => Moves::Rigid,
@@ -121,7 +121,7 @@ impl CoallocationPolicy {
         self.moves().name()
     }
 
-    /// Which jobs are remapped to where; where none is, that does not matter.
+    /// Remapping of jobs; without meaning where no job is remapped.
     pub fn remapping(&self) -> Remapping {
         match self {
             CoallocationPolicy::ShiftRemap(it) => *it,
@@ -130,14 +130,13 @@ impl CoallocationPolicy {
     }
 }
 
-/// Which jobs are remapped, and to where: the keys of policy "shift-remap".
+/// Jobs that are remapped, and their new places: the keys of policy "shift-remap".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Remapping {
-    /// Which places are looked at for a job that may be remapped.
+    /// Places examined for a job that may be remapped.
     pub remap: RemapRule,
-    /// The share of jobs, drawn for each, that bear other providers than those they were placed at first;
-    /// the others only start earlier.
+    /// Share of jobs, drawn for each, that may move to other providers; the others only start earlier.
     pub remappable: Share,
 }
 
@@ -147,16 +146,16 @@ impl Default for Remapping {
     }
 }
 
-/// What lies between two tries of a job.
+/// Wait between two tries of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(transform = words_alone)]
 pub enum BackOff {
-    /// Nothing.
+    /// No wait.
     None {},
     /// Always the same wait.
     Fixed(FixedWait),
-    /// A wait that is drawn from a range which doubles with each try.
+    /// A wait drawn from a range that doubles with each try.
     Exponential(ExponentialWait),
 }
 
@@ -167,7 +166,7 @@ impl Default for BackOff {
 }
 
 impl BackOff {
-    /// What it stands for.
+    /// The model that the key stands for.
     pub const fn model(self) -> Model {
         match self {
             BackOff::None {} => Model::None,
@@ -183,7 +182,7 @@ const WAIT: TimeSpan = TimeSpan(Span::from_micros(100_000));
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct FixedWait {
-    /// How long a job waits.
+    /// Wait of a job.
     pub wait: TimeSpan,
 }
 
@@ -197,9 +196,9 @@ impl Default for FixedWait {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ExponentialWait {
-    /// What the first wait is drawn below.
+    /// Upper bound of the first draw.
     pub wait: TimeSpan,
-    /// The most that a wait is drawn below.
+    /// Largest upper bound of a draw.
     pub wait_max: TimeSpan,
 }
 

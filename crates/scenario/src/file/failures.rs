@@ -6,27 +6,26 @@ use serde::{Deserialize, Serialize};
 use super::{FailureStart, Malformed, RecordFormat, TimeLaw};
 use crate::quantity::{Name, Share, TimeSpan};
 
-/// Failures of providers for exactly one reason: a law, a row of a table, a record or a list.
+/// Failures of providers from exactly one source: a law, a row of a table, a record or a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Failures {
-    /// Providers whose processors fail; without it, those of all.
+    /// Providers whose processors fail; without it, all.
     pub of: Vec<Name>,
-    /// Actors that crash and restart instead, while their machines go on: providers, metaschedulers
-    /// and users.
+    /// Actors that crash and restart instead, while their machines continue: providers, metaschedulers and users.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub actors: Option<Vec<Name>>,
-    /// Times up and times down follow laws.
+    /// Laws of the times up and the times down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<FailureLaw>,
     /// Row of Table 3.1 of Chtepen 2011, an availability in percent: 100, 95, 80, 70, 60, 50, 30, 20, 15, 10 or 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nominal: Option<u32>,
-    /// Nodes fail as those of a recorded machine did.
+    /// Recorded failures of a real machine, repeated by the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
-    /// When nodes are down, each from a failure to a restoration; without the second, for ever.
+    /// Intervals in which nodes are down, each from a failure to a repair; without the second, for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(length(min = 1, max = 2)))]
     pub outages: Option<Vec<Vec<TimeSpan>>>,
@@ -34,11 +33,11 @@ pub struct Failures {
     #[serde(skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors_per_node: u32,
-    /// Nodes of each provider that fail, the first ones; without it, all.
+    /// Number of nodes of each provider that fail, the first ones; without it, all.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub nodes: Option<u32>,
-    /// How failures of a law spread to other nodes of the same provider; without it, they do not.
+    /// Spread of failures of a law to other nodes of the same provider; without it, failures do not spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation: Option<Correlation>,
 }
@@ -63,7 +62,7 @@ fn is_one(count: &u32) -> bool {
     *count == 1
 }
 
-/// Times up and times down, in turn, each drawn for itself.
+/// Times up and times down in turn, each drawn independently.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FailureLaw {
@@ -71,10 +70,10 @@ pub struct FailureLaw {
     pub up: TimeLaw,
     /// Time to repair.
     pub down: TimeLaw,
-    /// How it begins.
+    /// State of the nodes at time zero.
     #[serde(default)]
     pub start: FailureStart,
-    /// Multiplies every time to failure: calibrates the availability.
+    /// Factor of every time to failure: calibrates the availability.
     #[serde(default = "no_factor")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub factor: f64,
@@ -93,16 +92,16 @@ pub struct Recorded {
     pub log: String,
     /// Format of the record.
     pub format: RecordFormat,
-    /// Sites or clusters whose nodes are taken; without it, the first nodes of the record.
+    /// Sites or clusters of the record whose nodes are used; without it, the first nodes of the record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sites: Vec<String>,
-    /// What becomes time zero: so long after the record begins.
+    /// Time of the record, from its beginning, that becomes time zero.
     #[serde(default = "no_time")]
     pub from: TimeSpan,
-    /// How long failures are taken from there; without it, to the end of the record.
+    /// Length of the part of the record that is used from there; without it, to the end of the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<TimeSpan>,
-    /// What becomes of lines that are not records.
+    /// Treatment of lines that are not records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<Malformed>,
 }
@@ -111,13 +110,13 @@ fn no_time() -> TimeSpan {
     TimeSpan::ZERO
 }
 
-/// How a failure spreads to the other nodes of its provider.
+/// Spread of a failure to the other nodes of its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Correlation {
-    /// How likely each other node fails too.
+    /// Probability that each other node fails too.
     pub probability: Share,
-    /// Mean time until it does, exponential; zero = at the same instant.
+    /// Mean delay until the other node fails, exponential; zero = at the same instant.
     #[serde(default = "one_minute")]
     pub delay: TimeSpan,
 }

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub use crate::quantity::Metric;
 use crate::quantity::{AxisEnd, AxisRange, JobRef, Name, PictureSize, TimeSpan};
 
-/// A figure drawn when the results are there.
+/// A figure drawn from the results at the end of a run or a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Figure {
-    /// What is drawn.
+    /// Kind of figure.
     pub kind: FigureKind,
     /// Name of the figure's file without its ending; without it, the figure's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,21 +30,21 @@ pub struct Figure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 300))]
     pub title: Option<String>,
-    /// Where the legend stands; without it, beside the plot, or above where it would take much of its width.
+    /// Place of the legend; without it, beside the plot, or above it where it would take much of the width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legend: Option<LegendPlace>,
-    /// Providers that are drawn, or resources and sites of a grid; without it, all of them, but in
-    /// a "resource-timeline" the first resource that had jobs and failed.
+    /// Providers that are drawn, or resources and sites of a grid; without it, all. A "resource-timeline" then draws
+    /// the first resource that had jobs and failed.
     #[serde(default)]
     pub providers: Vec<Name>,
-    /// The job that "job-timeline" and "sequence" draw, or a task of the workflow that "workflow-timeline"
-    /// does: its number in the run; without it, the one with the most attempts, or messages.
+    /// Number in the run of the job drawn by "job-timeline" and "sequence", or of any task of the workflow drawn by
+    /// "workflow-timeline". Without it, the job with the most attempts, or messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
-    /// Jobs that a "gantt" marks, such as `["north-jobs!5"]`: they have a thick edge and the others are pale.
+    /// Jobs marked in a "gantt", such as `["north-jobs!5"]`: they have a thick edge and the others are pale.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobRef>,
-    /// What is written on the bars of a "gantt"; without it, "job_id".
+    /// Text on the bars of a "gantt"; without it, "job_id".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<BarLabels>,
     /// Start of the time that is drawn; without it, the start of the run.
@@ -53,63 +53,63 @@ pub struct Figure {
     /// End of the time that is drawn; without it, the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
-    /// Whether the axis of time of "gantt", "utilisation" and "queue-length" has dates: what the clock of the log's machine
-    /// showed, by `UnixStartTime` and `TimeZone` of its header.
+    /// Whether the axis of time of "gantt", "utilisation" and "queue-length" has dates: the local time of the log's
+    /// machine, by `UnixStartTime` and `TimeZone` of its header.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dates: bool,
-    /// What "bars" and "lines" measure, and "box" and "letter-values" show the spread of.
+    /// Metric of "bars", "lines", "box" and "letter-values"; the last two show its distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
-    /// What the parts of "stacked-bars" measure, from the lowest part up: metrics of one unit that add up.
+    /// Metrics of the parts of "stacked-bars", from the lowest part up; they have one unit and add up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
-    /// What is measured, on the y axis in place of the name of the metric; its unit follows. With `scale`, the label
-    /// has the unit, as in "lost work, node hours".
+    /// Label of the measured quantity on the y axis, in place of the name of the metric; its unit follows. With
+    /// `scale`, the label includes the unit, as in "lost work, node hours".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 300))]
     pub label: Option<String>,
-    /// What values are multiplied by, as tables have them (times in seconds, shares from 0 to 1), in place of the unit
-    /// that suits them: 0.000277778 makes hours of seconds. The `label` has the unit then.
+    /// Factor of the values as tables have them (times in seconds, shares from 0 to 1), in place of the automatic unit:
+    /// 0.000277778 turns seconds into hours. The `label` must then include the unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
-    /// What "lines" has on its x axis: a sweep axis by its name; also "bars", "stacked-bars", "box" and "letter-values", which
-    /// show one run without it.
+    /// Sweep axis on the x axis of "lines", by its name; also of "bars", "stacked-bars", "box" and "letter-values",
+    /// which show one run without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Name>,
-    /// How the values of "lines" lie on the x axis, if they are numbers or times above 0.
+    /// Scale of the x axis of "lines", for values that are numbers or times above 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x_scale: Option<AxisScale>,
-    /// How the values of "lines" and "bars" lie on the y axis.
+    /// Scale of the y axis of "lines" and "bars".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y_scale: Option<AxisScale>,
-    /// From where to where the x axis of an ECDF goes, such as "1min..1d"; without it, all values are shown.
+    /// Range of the x axis of an ECDF, such as "1min..1d"; without it, all values are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x_range: Option<AxisRange>,
-    /// From where to where the y axis of an ECDF, of "bars", "lines", "box" and "letter-values" goes, such as
-    /// "88%..100%"; what lies beyond is not drawn. "88%.." chooses one end.
+    /// Range of the y axis of an ECDF, of "bars", "lines", "box" and "letter-values", such as "88%..100%"; values
+    /// outside are not drawn. "88%.." sets one end only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y_range: Option<AxisRange>,
-    /// Whether an ECDF shows which share of jobs lies above each value, 1 - F, on a logarithmic axis: tails
-    /// can be read then.
+    /// Whether an ECDF shows the share of jobs above each value, 1 - F, on a logarithmic axis, which makes tails
+    /// readable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub complement: bool,
-    /// How far the whiskers of "box" reach.
+    /// Reach of the whiskers of "box".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whiskers: Option<Whiskers>,
-    /// What gives each bar, box, line or curve: "provider", "user", "class", "workload", or for bars
-    /// and lines a sweep axis by its name; without it, the provider. Of a "gantt", what has a colour, also "job";
-    /// without it, the class, or the workload, if there are several.
+    /// Grouping into bars, boxes, lines or curves: "provider", "user", "class", "workload", or for bars and lines a
+    /// sweep axis by its name; without it, by provider. For a "gantt", the attribute that has a colour, also "job";
+    /// without it, the class, or the workload if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
-    /// Draws differences: of each run of the sweep to the one with its seed at this value of an axis, or of several,
-    /// such as `{ policy = "easy" }`. With common random numbers, their intervals are much shorter than
-    /// those of the values.
+    /// Draws differences: each run of the sweep minus the run with its seed at this value of an axis, or of several,
+    /// such as `{ policy = "easy" }`. With common random numbers, their intervals are much shorter than those of the
+    /// values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub against: Option<BTreeMap<String, toml::Value>>,
 }
 
-/// A key of a figure that not every kind uses.
+/// A key of a figure that only some kinds use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FigureKey {
     /// Its name.
@@ -139,7 +139,7 @@ const WITH_PARTS: [(&str, &[&str]); 2] = [
 ];
 
 impl Figure {
-    /// A figure with nothing but its kind.
+    /// A figure with its kind and all other keys at their defaults.
     pub fn of_kind(kind: FigureKind) -> Figure {
         Figure {
             kind,
@@ -171,7 +171,7 @@ impl Figure {
         }
     }
 
-    /// The keys that not every kind uses.
+    /// The keys that only some kinds use.
     pub fn keys(&self) -> [FigureKey; 21] {
         let given = [
             ("metric", self.metric.is_some()),
@@ -204,8 +204,7 @@ impl Figure {
         })
     }
 
-    /// In which unit an end of one of its axes is written, as an example: of what it measures, its y axis has
-    /// the unit of the metric.
+    /// Unit of the end of an axis, as an example; the y axis has the unit of the metric.
     pub fn unit_of(&self, key: &str) -> AxisEnd {
         let unit = match key {
             "x-range" => self.kind.x_unit().unwrap_or(Unit::Seconds),
@@ -221,12 +220,12 @@ impl Figure {
         }
     }
 
-    /// The metrics that it names.
+    /// The metrics that the figure names.
     pub fn measured(&self) -> impl Iterator<Item = &Metric> {
         self.metric.iter().chain(&self.metrics)
     }
 
-    /// Two metrics that are parts of one bar, the second of which is in the first already.
+    /// Two metrics that are parts of one bar, of which the first already contains the second.
     fn counted_twice(&self) -> Option<(&Metric, &Metric)> {
         self.metrics.iter().enumerate().find_map(|(at, whole)| {
             let parts =
@@ -237,11 +236,11 @@ impl Figure {
         })
     }
 
-    /// What is wrong with the ends and scales of its axes: the key, why, and what to write.
+    /// Error in the ends and scales of the axes: the key, the reason, and the correction.
     pub fn wrong_axes(&self) -> Option<(&'static str, String, String)> {
         if let Some(scale) = self.scale {
             if self.label.is_none() {
-                let why = "`scale` makes another unit, which nothing names".to_owned();
+                let why = "`scale` makes another unit, whose name is missing".to_owned();
                 let help = "add `label`, with the unit: \"lost work, node hours\"";
                 return Some(("scale", why, help.to_owned()));
             }
@@ -287,31 +286,31 @@ impl Figure {
             }
         }
         if self.against.is_some() && self.y_scale == Some(AxisScale::Log) {
-            let why = "differences may be below 0, where a logarithmic axis has nothing";
+            let why = "differences may be below 0, and a logarithmic axis has no such values";
             return Some(("y-scale", why.to_owned(), "remove `y-scale`".to_owned()));
         }
         None
     }
 }
 
-/// How values lie on an axis.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxisScale {
-    /// Evenly.
+    /// Linear scale.
     #[default]
     Linear,
-    /// By their logarithms.
+    /// Logarithmic scale.
     Log,
 }
 
-/// How far the whiskers of a box reach.
+/// Reach of the whiskers of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Whiskers {
     /// To the lowest and the highest value.
     #[default]
     Range,
-    /// To the furthest values within 1.5 quartile ranges of the box; those beyond are dots (Tukey 1977).
+    /// To the furthest values within 1.5 interquartile ranges of the box; values beyond are dots (Tukey 1977).
     Tukey,
 }

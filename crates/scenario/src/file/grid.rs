@@ -14,58 +14,59 @@ use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Grid {
-    /// Name of the grid's scheduler: whom users submit to.
+    /// Name of the grid's scheduler, to which users submit.
     #[serde(default = "grid")]
     pub name: Name,
-    /// How the scheduler sends jobs to resources: a word, or a table with the keys that this policy has.
+    /// Rule by which the scheduler sends jobs to resources: a word, or a table with the keys of this policy.
     pub policy: GridPolicy,
-    /// What the scheduler tells metaschedulers that may use the grid, "offers" if not given: when a job would start
-    /// and end; with "load" or more also how long all resources would need for all its jobs. Read where `providers` of a
-    /// metascheduler names the grid only.
+    /// Facts that the scheduler discloses to metaschedulers that may use the grid, "offers" if not given: the start and
+    /// the end of a job. With "load" or more, also the time that all resources would need for all its jobs. Read where
+    /// `providers` of a metascheduler names the grid only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disclosure: Option<Disclosure>,
-    /// Where jobs go that have waited too long for a resource; without it, they wait on. Tasks of workflows stay, and so
-    /// do jobs that were sent to a resource before.
+    /// Destination of jobs that have waited too long for a resource; without it, they continue to wait. Tasks of
+    /// workflows stay, and so do jobs that have already been sent to a resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<Overflow>,
-    /// Time between rounds of scheduling; zero = whenever something has happened.
+    /// Time between rounds of scheduling; zero = after every event.
     #[serde(default = "ten_minutes")]
     pub period: TimeSpan,
-    /// How long the information service takes to answer before a round; it tells what it knows then.
+    /// Time that the information service takes to answer before a round; its answer has the state at the end of this
+    /// time.
     #[serde(default = "no_time")]
     pub query: TimeSpan,
-    /// How long a round takes from then on until its decisions go out.
+    /// Time from that answer until the decisions of a round are sent.
     #[serde(default = "no_time")]
     pub schedule: TimeSpan,
-    /// How late the scheduler learns of failures, repairs and load.
+    /// Delay of the scheduler's information on failures, repairs and load.
     #[serde(default)]
     pub information: Information,
-    /// How long a job holds its slot before its input is asked for.
+    /// Time for which a job holds its slot before its input is requested.
     #[serde(default = "no_time")]
     pub prepare: TimeSpan,
-    /// What becomes of an output that is under way when its resource fails.
+    /// Treatment of an output that is being transferred when its resource fails.
     #[serde(default)]
     pub output: OutputFate,
     /// Whether a job that starts from a checkpoint needs its input again.
     #[serde(default = "yes")]
     pub restart_needs_input: bool,
-    /// How jobs save their progress; without it, none does.
+    /// Checkpoints of jobs; without it, jobs do not save their progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoints: Option<Checkpoints>,
     /// The network that carries data.
     #[serde(default)]
     pub network: DataNetwork,
-    /// Limits of the storage for outputs; without it, there are none.
+    /// Limits of the storage for outputs; without it, unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
-    /// Where the resources are.
+    /// Sites of the resources.
     #[serde(rename = "site")]
     #[schemars(length(min = 1))]
     pub sites: Vec<Site>,
 }
 
 impl Grid {
-    /// What the scheduler tells metaschedulers.
+    /// Facts that the scheduler discloses to metaschedulers.
     pub fn disclosure(&self) -> Disclosure {
         self.disclosure.unwrap_or_default()
     }
@@ -73,25 +74,25 @@ impl Grid {
     /// The policy of its scheduler, which may be one of these rules.
     ///
     /// # Errors
-    /// If it names another one.
+    /// If it names another rule.
     pub fn scheduler(&self, own: &Rules) -> Result<haggle_grids::GridPolicy, NoSuchRule> {
         self.policy.scheduler(self.checkpoints.is_some(), own)
     }
 
-    /// Whether jobs save their progress, from time to time or when they move.
+    /// Whether jobs save their progress, periodically or when they move.
     pub fn saves(&self) -> bool {
         self.checkpoints.is_some() || matches!(self.policy, GridPolicy::BalancedWorkflow(_))
     }
 }
 
-/// Where jobs of a grid go that have waited too long.
+/// Destination of jobs of a grid that have waited too long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Overflow {
-    /// A provider, or a metascheduler with `placement` that does not use the grid: it gets the job as if a user
-    /// had submitted it there. If it refuses the job, the job is rejected.
+    /// A provider, or a metascheduler with `placement` that does not use the grid. It receives the job as if a user had
+    /// submitted it; if it refuses the job, the job is rejected.
     pub to: Name,
-    /// How long a job waits before, from its arrival at the grid on; more than zero.
+    /// Waiting time, from the arrival at the grid, after which a job is sent there; more than zero.
     pub after: TimeSpan,
 }
 
@@ -115,14 +116,14 @@ fn yes() -> bool {
     true
 }
 
-/// How the length of a task that runs is predicted.
+/// Prediction of the length of a running task.
 pub type Prediction = haggle_grids::workflows::Prediction<Name>;
 
-/// How late a grid's scheduler learns of failures, repairs and load.
+/// Delay of a grid scheduler's information on failures, repairs and load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Information {
-    /// How it is passed on.
+    /// Mode of transmission.
     pub mode: InformationMode,
     /// Time between two views, or the longest delay.
     pub delay: TimeSpan,
@@ -134,27 +135,27 @@ impl Default for Information {
     }
 }
 
-/// How information on resources is passed on.
+/// Transmission of information on resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InformationMode {
     /// At once.
     Immediate,
-    /// Every `delay`; what has changed back in between is never seen.
+    /// Every `delay`; a change that is reversed within the period is never seen.
     #[default]
     Periodic,
-    /// Each change after a time drawn uniformly from nothing to `delay`.
+    /// Each change after a time drawn uniformly from zero to `delay`.
     Delayed,
 }
 
-/// What becomes of an output that is under way when its resource fails.
+/// Treatment of an output that is being transferred when its resource fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFate {
     /// It is lost; copies of a job go on until an output has arrived.
     #[default]
     Lost,
-    /// It arrives all the same; copies of a job are cancelled when the first has been computed.
+    /// It arrives nevertheless; copies of a job are cancelled when the first has been computed.
     Survives,
 }
 
@@ -164,9 +165,9 @@ pub enum OutputFate {
 pub struct DataNetwork {
     /// Its shape.
     pub model: NetworkModel,
-    /// Bandwidth of every transfer in a constant network, of a resource's link in stars.
+    /// Bandwidth of every transfer in a constant network, or of a resource's link in stars.
     pub bandwidth: Bandwidth,
-    /// Latency of every transfer in a constant network, of a resource's link in stars.
+    /// Latency of every transfer in a constant network, or of a resource's link in stars.
     pub latency: TimeSpan,
     /// Bandwidth of every flow between two sites.
     pub wan_bandwidth: Bandwidth,
@@ -175,7 +176,7 @@ pub struct DataNetwork {
     /// Bandwidth of the links of storage and checkpoint server; without it, unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_bandwidth: Option<Bandwidth>,
-    /// How flows share a link.
+    /// Rule by which flows share a link.
     pub sharing: LinkSharing,
 }
 
@@ -198,20 +199,20 @@ impl Default for DataNetwork {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkModel {
-    /// Each site a star, and a link between any two sites; flows share links.
+    /// Each site is a star, and any two sites have a link; flows share links.
     #[default]
     Stars,
     /// Every transfer has its own bandwidth and latency.
     Constant,
 }
 
-/// What a storage can hold, and for how long.
+/// Limits of a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Storage {
-    /// How much it holds; outputs that find no room wait.
+    /// Capacity of the storage; outputs without room wait.
     pub capacity: Bytes,
-    /// How long an output stays before its user has fetched it; without it, for ever.
+    /// Longest time that an output is kept for its user to fetch it; without it, no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<TimeSpan>,
 }
@@ -222,26 +223,25 @@ pub struct Storage {
 pub struct Site {
     /// Name of the site, unique among all actors; its resources are NAME-1, NAME-2, ...
     pub name: Name,
-    /// How many resources it has.
+    /// Number of its resources.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub resources: u32,
-    /// Speed of each, million instructions a second; 1 = the reference processor.
+    /// Speed of each resource, million instructions a second; 1 = the reference processor.
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub mips: f64,
-    /// Speed of the fastest, if they differ: each is drawn uniformly from `mips` to this.
+    /// Speed of the fastest resource, if they differ: each speed is drawn uniformly from `mips` to this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub mips_max: Option<f64>,
-    /// How jobs divide a resource among them.
+    /// Rule by which jobs share a resource.
     #[serde(default)]
     pub sharing: Sharing,
-    /// How many jobs share a resource at most; 2 if not given, and any number where shares are
-    /// reserved.
+    /// Most jobs that share a resource; 2 if not given, and any number where shares are reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub slots: Option<u32>,
-    /// Load by others outside the grid; without it, there is none.
+    /// Load by jobs outside the grid; without it, none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
 }
@@ -252,20 +252,20 @@ impl Site {
         (1..=self.resources).map(|number| format!("{}-{number}", self.name))
     }
 
-    /// How many jobs share a resource at most; `None` = any number.
+    /// Most jobs that share a resource; `None` = any number.
     pub fn slots(&self) -> Option<u32> {
         self.slots.or((self.sharing == Sharing::Equal).then_some(2))
     }
 }
 
-/// How jobs divide a resource among them.
+/// Rule by which jobs share a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
-    /// All that compute get the same.
+    /// All jobs that compute get the same share.
     #[default]
     Equal,
-    /// Each gets the share of the resource that it asks for, from when it is placed until it leaves.
+    /// Each job gets the share of the resource that it requests, from its placement until it leaves.
     Reserved,
 }
 
@@ -273,19 +273,19 @@ fn one() -> f64 {
     1.0
 }
 
-/// Load on each resource by others, who compute outside the grid.
+/// Load on each resource by jobs outside the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Load {
-    /// Least share of a resource that they take at first, drawn uniformly for each.
+    /// Least initial share of a resource taken by that load, drawn uniformly for each resource.
     #[serde(default = "nothing")]
     pub initial_min: Share,
-    /// Largest share of a resource that they take at first.
+    /// Largest initial share of a resource taken by that load.
     pub initial_max: Share,
-    /// How often their load changes; without it, never.
+    /// Time between changes of the load; without it, the load is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<TimeSpan>,
-    /// Least change, more or less, a share of the initial load.
+    /// Least change, up or down, as a share of the initial load.
     #[serde(default = "one_part")]
     pub change_min: Share,
     /// Largest change.
@@ -301,13 +301,13 @@ fn one_part() -> Share {
     "1%".parse().expect("a share")
 }
 
-/// What each job of a workload brings along in a grid.
+/// Data of each job of a workload in a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Data {
-    /// Input, which has to be at the resource before the job computes.
+    /// Input, which must be at the resource before the job computes.
     pub input: Bytes,
-    /// Output, which has to be at the storage before the job is done.
+    /// Output, which must be at the storage before the job is done.
     pub output: Bytes,
     /// Size of a checkpoint.
     pub checkpoint: Bytes,

@@ -18,79 +18,78 @@ use super::{
 };
 use crate::quantity::{Name, Share, TimeSpan};
 
-/// How a grid's scheduler sends jobs to resources.
+/// Rule by which a grid's scheduler sends jobs to resources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = words_alone)]
 pub enum GridPolicy {
-    /// First come, first served, each job to a random resource that has a slot; failures go unnoticed.
+    /// First come, first served, each job to a random resource with a free slot; failures go unnoticed.
     Fcfs {},
     /// First job, best computational resource; failures go unnoticed.
     Fjbcr {
-        /// Which resource is the best one.
+        /// Ranking of the resources.
         #[serde(default)]
         prefers: Preference,
     },
     /// The longest job to the best resource; failures go unnoticed.
     MaxMax {
-        /// Which resource is the best one.
+        /// Ranking of the resources.
         #[serde(default)]
         prefers: Preference,
     },
     /// The shortest job to the best resource; failures go unnoticed.
     MinMax {
-        /// Which resource is the best one.
+        /// Ranking of the resources.
         #[serde(default)]
         prefers: Preference,
     },
-    /// `replicas.max` replicas of each job, whatever happens; failures go unnoticed.
+    /// `replicas.max` replicas of each job, under any load; failures go unnoticed.
     UnconditionalRep(Replicating<MaxReplicas>),
-    /// Workqueue with replication: copies of jobs that run when none waits, up to `replicas.max`.
+    /// Workqueue with replication: when no job waits, copies of running jobs start, up to `replicas.max`.
     Wqr(Replicating<MaxReplicas>),
     /// `replicas.max` replicas of each job while there is room, `replicas.min` under load.
     LoadDependentRep(Replicating<Replicas>),
-    /// `replicas.max` replicas of each job; those seen to have failed are replaced.
+    /// `replicas.max` replicas of each job; replicas known to have failed are replaced.
     DetectionAndReplication(Replicating<MaxReplicas>),
-    /// As load-dependent-rep; replicas seen to have failed are replaced.
+    /// As load-dependent-rep; replicas known to have failed are replaced.
     FailureDependentRep(Replicating<Replicas>),
     /// Up to `replicas.max` replicas while there is room, checkpoints under load.
     CombinedFt(Replicating<SwitchedReplicas>),
-    /// FJBCR that starts failed jobs again, from their checkpoints if they write any.
+    /// FJBCR that restarts failed jobs, from their checkpoints if they write any.
     Migration {
-        /// Which resource is the best one.
+        /// Ranking of the resources.
         #[serde(default)]
         prefers: Preference,
     },
-    /// As migration, and jobs that run move to where they end earlier.
+    /// As migration; running jobs also move to resources where they end earlier.
     Rescheduling {
-        /// What part of the time left a job must save to move.
+        /// Part of the remaining time that a job must save to move.
         #[serde(default = "nothing")]
         gain: Share,
-        /// Which resource is the best one.
+        /// Ranking of the resources.
         #[serde(default)]
         prefers: Preference,
     },
-    /// Tasks of a workflow with the same successor are placed so that they end together; failed ones
-    /// start again.
+    /// Tasks of a workflow with the same successor are placed so that they end together; failed tasks start again.
     Workflow {},
-    /// As workflow, and tasks that run move so that those with the same successor end together.
+    /// As workflow; running tasks also move so that those with the same successor end together.
     BalancedWorkflow(BalancedWorkflow),
-    /// Each task of a workflow where a schedule has put it that was made when the workflow came; one task of a
-    /// resource at a time.
+    /// Each task of a workflow goes to the resource chosen by a schedule that is made when the workflow arrives; a
+    /// resource runs one task at a time.
     StaticWorkflow {
-        /// Who makes the schedules of workflows.
+        /// Algorithm that makes the schedules of workflows.
         #[serde(default)]
         algorithm: StaticAlgorithm,
-        /// What becomes of tasks that have not been sent when resources fail or work again.
+        /// Treatment of tasks that have not been sent when resources fail or work again.
         #[serde(default)]
         outages: Outages,
     },
-    /// Sessions, which reserve a share: each where most of its user's are, or rejected.
+    /// Sessions, which reserve a share: each goes to the resource with most sessions of its user, or is rejected.
     UserClustering {},
-    /// Sessions, each to the first resource with enough left, or rejected.
+    /// Sessions, each to the first resource with enough room, or rejected.
     FullFill {},
-    /// Sessions, each to the next resource in turn with enough left, or rejected.
+    /// Sessions, each to the next resource in turn with enough room, or rejected.
     FullFillRoundRobin {},
     /// As full-fill-round-robin; a share above `limit` is rejected.
     WithLimit {
@@ -99,15 +98,15 @@ pub enum GridPolicy {
     },
     /// As full-fill-round-robin; each resource keeps room for light sessions, by Erlang's B formula.
     WithDynamicLimit(LightSessions),
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    /// A rule of one's own, by its name; a program of one's own supplies it (docs/own-rules.md).
     #[serde(untagged)]
     Own {
         /// Its name.
         own: Name,
-        /// Which resource it is told to be the best one.
+        /// Ranking of the resources that is passed to the rule.
         #[serde(default)]
         prefers: Preference,
-        /// When the other replicas of a job are cancelled once it cannot be lost any more.
+        /// Time at which the other replicas of a job are cancelled, once the job can no longer be lost.
         #[serde(default, rename = "cancel-mode")]
         cancel_mode: CancelMode,
     },
@@ -188,7 +187,7 @@ impl GridPolicy {
         })
     }
 
-    /// Whether it sends replicas of jobs.
+    /// Whether the policy sends replicas of jobs.
     pub const fn replicates(&self) -> bool {
         matches!(
             self,
@@ -201,7 +200,7 @@ impl GridPolicy {
         )
     }
 
-    /// Whether its jobs are sessions, which reserve a share of a resource or are rejected.
+    /// Whether the jobs of the policy are sessions, which reserve a share of a resource or are rejected.
     pub const fn takes_sessions(&self) -> bool {
         matches!(
             self,
@@ -213,7 +212,7 @@ impl GridPolicy {
         )
     }
 
-    /// Whether its jobs may write checkpoints; one of these rules says so of itself.
+    /// Whether jobs may write checkpoints under the policy; a rule of one's own states it itself.
     pub fn takes_checkpoints(&self, own: &Rules) -> bool {
         if let GridPolicy::Own { own: name, .. } = self {
             let found = own.grid_policies.get(name.as_str());
@@ -233,7 +232,7 @@ impl GridPolicy {
         )
     }
 
-    /// Which resource is the best one; for policies that ask for none, that does not matter.
+    /// Ranking of the resources; without meaning for policies that need none.
     pub fn prefers(&self) -> Preference {
         match self {
             GridPolicy::Fjbcr { prefers }
@@ -246,7 +245,7 @@ impl GridPolicy {
         }
     }
 
-    /// When other replicas are cancelled; where a job has one, that does not matter.
+    /// Time at which other replicas are cancelled; without meaning where a job has one.
     pub fn cancel_mode(&self) -> CancelMode {
         match self {
             GridPolicy::UnconditionalRep(it)
@@ -270,17 +269,17 @@ fn nothing() -> Share {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Replicating<R: Default> {
-    /// How many replicas of a job there are.
+    /// Numbers of replicas of a job.
     pub replicas: R,
-    /// When the other replicas of a job are cancelled once it cannot be lost any more.
+    /// Time at which the other replicas of a job are cancelled, once the job can no longer be lost.
     pub cancel_mode: CancelMode,
 }
 
-/// How many replicas of a job there are, each on another resource.
+/// Number of replicas of a job, each on another resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct MaxReplicas {
-    /// Rep_max: how many there are at most.
+    /// Rep_max: most replicas of a job.
     #[schemars(range(min = 1, max = 1_000))]
     pub max: u32,
 }
@@ -291,7 +290,7 @@ impl Default for MaxReplicas {
     }
 }
 
-/// How many replicas of a job there are under load and without, each on another resource.
+/// Numbers of replicas of a job under load and without, each on another resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Replicas {
@@ -301,9 +300,9 @@ pub struct Replicas {
     /// Rep_max: while there is room.
     #[schemars(range(min = 1, max = 1_000))]
     pub max: u32,
-    /// CL: there is room while so much is left for the next job.
+    /// CL: there is room while at least this much is left for the next job.
     pub room: u32,
-    /// In what room is counted.
+    /// Unit in which room is counted.
     pub unit: LoadUnit,
 }
 
@@ -320,7 +319,7 @@ impl Replicas {
     }
 }
 
-/// How many replicas of a job there are, and when there are checkpoints instead.
+/// Numbers of replicas of a job, and the room at which checkpoints replace replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct SwitchedReplicas {
@@ -330,12 +329,12 @@ pub struct SwitchedReplicas {
     /// Rep_max: while there is room.
     #[schemars(range(min = 1, max = 1_000))]
     pub max: u32,
-    /// CL: there is room while so much is left for the next job.
+    /// CL: there is room while at least this much is left for the next job.
     pub room: u32,
-    /// Replication begins again when so much is left; without it, `room`.
+    /// Room at which replication begins again; without it, `room`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<u32>,
-    /// In what room is counted.
+    /// Unit in which room is counted.
     pub unit: LoadUnit,
 }
 
@@ -347,33 +346,34 @@ impl Default for SwitchedReplicas {
 }
 
 impl SwitchedReplicas {
-    /// The numbers that other policies have, too.
+    /// The numbers that other policies have too.
     pub const fn replicas(&self) -> Replicas {
         Replicas { min: self.min, max: self.max, room: self.room, unit: self.unit }
     }
 }
 
-/// When tasks that run move (Chtepen 2011, section 5.5): the keys of policy "balanced-workflow".
+/// Moves of running tasks (Chtepen 2011, section 5.5): the keys of policy "balanced-workflow".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BalancedWorkflow {
-    /// What part of the time left a task must save to move.
+    /// Part of the remaining time that a task must save to move.
     pub gain: Share,
-    /// RE_min: a task that needs no longer than this stays.
+    /// RE_min: a task with at most this remaining time stays.
     pub floor: TimeSpan,
-    /// θ: so many resources of a site that are about as fast are looked at as one.
+    /// θ: number of resources of a site, of about the same speed, that are examined as one.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub group: u32,
     /// Whether the root of a workflow leaves a resource that a task of a set can use.
     pub evict: bool,
-    /// Whether a move is thought to take the time for its checkpoint and its recovery, beside that for its data.
+    /// Whether the predicted time of a move includes its checkpoint and its recovery, beside the transfer of its data.
     pub counts_checkpoint: bool,
-    /// How the length of a task that runs is predicted.
+    /// Prediction of the length of a running task.
     pub prediction: Prediction,
-    /// With "curve-fit": a limit above so many times the largest length that a task has reported is no prediction.
+    /// With "curve-fit": a limit above this multiple of the largest length that a task has reported is not used as a
+    /// prediction.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub bound: f64,
-    /// By what a task that runs has got on when its length is estimated.
+    /// Progress of a running task from which its length is estimated.
     pub estimate: Estimate,
 }
 
@@ -392,20 +392,20 @@ impl Default for BalancedWorkflow {
     }
 }
 
-/// For which sessions room is kept: the keys of policy "with-dynamic-limit".
+/// Light sessions, for which room is kept: the keys of policy "with-dynamic-limit".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LightSessions {
-    /// L0: sessions that ask for this share or less are light.
+    /// L0: largest share of a light session.
     pub light: Share,
     /// B*: share of light sessions that may be blocked, by Erlang's B formula.
     #[serde(default = "five_percent")]
     pub blocking: Share,
-    /// Mean time between light sessions, as it is thought to be until 30 of them have ended.
+    /// Mean time between light sessions, assumed until 30 of them have ended.
     pub between: TimeSpan,
-    /// Mean time for which a light session lasts, likewise.
+    /// Mean duration of a light session, assumed until 30 of them have ended.
     pub holding: TimeSpan,
-    /// Mean share that a light session asks for, likewise; `light` if not given.
+    /// Mean share that a light session requests, assumed until 30 of them have ended; `light` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<Share>,
 }

@@ -9,17 +9,17 @@ use crate::quantity::{Name, TimeSpan};
 /// The largest seed. Below 2^53 even with replications, so that JSON readers of any language get the same number.
 pub const SEED_MAX: u64 = 9_000_000_000_000_000;
 
-/// What the scenario is called, its seed and when arrivals stop.
+/// Name of the scenario, its seed, and the end of arrivals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Header {
     /// Name of the scenario; without one, the name of its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// What the scenario is there to show.
+    /// Purpose of the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Another scenario in the same folder, of which this one changes a part.
+    /// Another scenario in the same folder; this one changes a part of it.
     #[serde(skip_serializing)]
     pub extends: Option<String>,
     /// Master seed of all randomness; replication n uses seed + n.
@@ -28,10 +28,11 @@ pub struct Header {
     /// Jobs submitted at this time or later never arrive; without it, all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
-    /// The run stops here, whatever still waits, runs or is yet to come; without it, when every job is over.
+    /// End of the run, even if jobs still wait, run or have not been submitted; without it, the run ends when every job
+    /// has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub horizon: Option<TimeSpan>,
-    /// Which comes first when a job arrives at the instant another completes.
+    /// Order of an arrival and a completion at the same instant.
     pub events_order: EventsOrder,
 }
 

@@ -19,7 +19,7 @@ pub enum Law {
         /// The value.
         value: f64,
     },
-    /// Every value between two is as likely.
+    /// Every value between two bounds is equally likely.
     Uniform {
         /// Lowest value.
         low: f64,
@@ -31,7 +31,7 @@ pub enum Law {
         /// The values.
         #[schemars(length(min = 1))]
         values: Vec<f64>,
-        /// How likely each is, relative to the others; without it, all the same.
+        /// Relative probability of each value; without it, all are equal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weights: Option<Vec<f64>>,
     },
@@ -81,12 +81,12 @@ pub enum Law {
         #[schemars(extend("exclusiveMinimum" = 0))]
         scale: f64,
     },
-    /// Histogram: a bin by its weight, then every value in it is as likely.
+    /// Histogram: a bin is drawn by its weight, and every value in it is equally likely.
     Histogram {
-        /// Where bins begin and end, rising; one more than weights.
+        /// Edges of the bins, rising; one more than weights.
         #[schemars(length(min = 2))]
         edges: Vec<f64>,
-        /// How likely each bin is, relative to the others.
+        /// Relative probability of each bin.
         #[schemars(length(min = 1))]
         weights: Vec<f64>,
     },
@@ -107,7 +107,7 @@ pub enum TimeLaw {
         /// The length.
         value: TimeSpan,
     },
-    /// Every length between two is as likely.
+    /// Every length between two bounds is equally likely.
     Uniform {
         /// Shortest length.
         low: TimeSpan,
@@ -119,7 +119,7 @@ pub enum TimeLaw {
         /// The lengths.
         #[schemars(length(min = 1))]
         values: Vec<TimeSpan>,
-        /// How likely each is, relative to the others; without it, all the same.
+        /// Relative probability of each length; without it, all are equal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weights: Option<Vec<f64>>,
     },
@@ -164,12 +164,12 @@ pub enum TimeLaw {
         /// Scale.
         scale: TimeSpan,
     },
-    /// Histogram: a bin by its weight, then every length in it is as likely.
+    /// Histogram: a bin is drawn by its weight, and every length in it is equally likely.
     Histogram {
-        /// Where bins begin and end, rising; one more than weights.
+        /// Edges of the bins, rising; one more than weights.
         #[schemars(length(min = 2))]
         edges: Vec<TimeSpan>,
-        /// How likely each bin is, relative to the others.
+        /// Relative probability of each bin.
         #[schemars(length(min = 1))]
         weights: Vec<f64>,
     },

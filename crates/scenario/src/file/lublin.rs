@@ -3,20 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of the Lublin-Feitelson model; what is not given is what its authors published.
+/// Parameters of the Lublin-Feitelson model; missing ones have the published values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Lublin {
-    /// Jobs to generate.
+    /// Number of jobs to generate.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub jobs: u64,
-    /// Size of the machine in processors, the largest size a job may have.
+    /// Processors of the machine, the largest size of a job.
     #[schemars(range(min = 2, max = 100_000_000))]
     pub processors: u32,
-    /// Whether batch and interactive jobs are told apart.
+    /// Number of classes of jobs.
     #[serde(default)]
     pub job_types: JobTypes,
-    /// Offered load to reach on such a machine by stretching arrivals; without it, as the model has it.
+    /// Offered load on such a machine, reached by stretching arrivals; without it, that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 100))]
     pub load: Option<f64>,
@@ -44,7 +44,8 @@ pub struct Lublin {
 }
 
 impl Lublin {
-    /// So many jobs for a machine of so many processors, everything else as published.
+    /// The model with this number of jobs on a machine with this number of processors; all other parameters are the
+    /// published ones.
     pub fn of(jobs: u64, processors: u32) -> Lublin {
         Lublin {
             jobs,
@@ -61,14 +62,14 @@ impl Lublin {
     }
 }
 
-/// Whether the model tells batch and interactive jobs apart.
+/// Number of classes of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobTypes {
-    /// One class for all.
+    /// One class for all jobs.
     #[default]
     One,
-    /// Two classes with their own sizes, run times and arrivals.
+    /// Two classes, with sizes, run times and arrivals of their own.
     BatchAndInteractive,
 }
 
@@ -88,7 +89,7 @@ pub struct LublinClass {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 30))]
     pub size_low: Option<f64>,
-    /// The authors' uMed: where small sizes end; 2.5 below the machine's if not given.
+    /// The authors' uMed: upper end of small sizes; 2.5 below the machine's if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 30))]
     pub size_medium: Option<f64>,
@@ -103,10 +104,10 @@ pub struct LublinClass {
     /// The authors' a1, b1: logarithm of the run time of the shorter jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_time_first: Option<GammaLaw>,
-    /// The authors' a2, b2: the same of the longer jobs.
+    /// The authors' a2, b2: logarithm of the run time of the longer jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_time_second: Option<GammaLaw>,
-    /// The authors' pa: how the weight of the shorter jobs changes with the size.
+    /// The authors' pa: change of the weight of the shorter jobs with the size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mixing_slope: Option<f64>,
     /// The authors' pb: that weight at size 0.
@@ -118,7 +119,7 @@ pub struct LublinClass {
     /// The authors' anum, bnum: the daily cycle in half hours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycle: Option<GammaLaw>,
-    /// The authors' arar: what goes from rush hours to all hours.
+    /// The authors' arar: factor from rush hours to all hours.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub rush_factor: Option<f64>,

@@ -7,40 +7,40 @@ use serde::{Deserialize, Serialize};
 use super::Overlap;
 use crate::quantity::{Name, TimeSpan};
 
-/// Announced windows in which providers close processors, and around which schedulers plan.
+/// Announced windows in which providers close processors; schedulers plan around them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Maintenance {
     /// Providers that close processors; without it, all.
     #[serde(default)]
     pub of: Vec<Name>,
-    /// When the first window begins, from the start of the run.
+    /// Beginning of the first window, from the start of the run.
     pub from: TimeSpan,
-    /// When the first window is over.
+    /// End of the first window.
     pub until: TimeSpan,
-    /// Processors that are closed, those that are free when a window begins; without it, all of the
+    /// Number of processors that are closed, those that are free at the beginning of a window; without it, all of the
     /// provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors: Option<u32>,
-    /// How long after the beginning of a window the next one begins.
+    /// Time from the beginning of a window to the beginning of the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<TimeSpan>,
-    /// How many windows there are; 1 if not given.
+    /// Number of windows; 1 if not given.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub times: u32,
-    /// How long before it begins each window is announced to the provider's scheduler; without it, all are
-    /// known from the beginning.
+    /// Time from the announcement of a window to the provider's scheduler until its beginning; without it, all windows
+    /// are known from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<TimeSpan>,
-    /// What becomes of a window if its time is promised to others when it is announced.
+    /// Treatment of a window whose time is promised to other jobs when it is announced.
     #[serde(default)]
     pub overlap: Overlap,
 }
 
 impl Maintenance {
-    /// When windows begin and end, from the start of the run, in order.
+    /// Beginnings and ends of the windows, from the start of the run, in order.
     pub fn windows(&self) -> impl Iterator<Item = (Span, Span)> {
         let every = self.every.map_or(Span::ZERO, |every| every.0);
         let after =

@@ -7,22 +7,21 @@ use serde::{Deserialize, Serialize};
 use super::AsksFor;
 use crate::quantity::Share;
 
-/// How a metascheduler places iterative applications by predicted run times, and moves them while they
-/// wait.
+/// Mapping: places iterative applications by predicted run times, and moves them while they wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Mapping {
-    /// What it asks providers for.
+    /// Facts that the metascheduler requests from providers.
     pub asks_for: AsksFor,
-    /// Whether an application that waits moves when a provider has become idle, if it is done no later than
-    /// was promised.
+    /// Whether a waiting application moves when a provider has become idle, if it then completes no later than
+    /// promised.
     pub reschedules: bool,
     /// Whether throughputs are measured before an application is placed; otherwise they are known.
     pub profiling: bool,
-    /// A measured throughput that changes by no more is steady, "2%" if not given; read with `profiling` only.
+    /// Largest change of a measured throughput that counts as steady, "2%" if not given; read with `profiling` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Share>,
-    /// How often a place is looked for in vain before an application is given back, or stays where it is.
+    /// Number of failed attempts to find a place, before an application is given back or stays where it is.
     #[schemars(range(min = 1, max = 1000))]
     pub trials: u32,
 }

@@ -10,39 +10,39 @@ use serde::{Deserialize, Serialize};
 use super::{AsksFor, Coallocation, Mapping, Protocol, ReallocationHeuristic, Tuning, WeightRule};
 use crate::quantity::{Bandwidth, Bytes, Name, TimeSpan};
 
-/// Places jobs on providers it does not own.
+/// An actor that places jobs on providers it does not own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Metascheduler {
     /// Name of the metascheduler, unique among all actors.
     pub name: Name,
-    /// How it chooses the provider of a job.
+    /// Rule by which the metascheduler chooses the provider of a job.
     #[serde(default)]
     pub placement: Placement,
-    /// Providers it may use, and the grid if it is to use that; all providers, but not the grid, if not given. A grid
-    /// takes rigid jobs of one processor; it is asked for its load, or when a job would start and end, as providers are.
+    /// Providers that the metascheduler may use, and the grid if it may use that; all providers without the grid if not
+    /// given. A grid takes rigid jobs of one processor; it discloses its load, or the start and the end of a job, as
+    /// providers do.
     #[serde(default)]
     pub providers: Vec<Name>,
-    /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.
+    /// Composition of bags of tasks from offers, instead of placing rigid jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composition: Option<Composition>,
-    /// How it spreads rigid jobs over providers, instead of placing each on one.
+    /// Co-allocation of rigid jobs over several providers, instead of placing each on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coallocation: Option<Coallocation>,
-    /// How it maps iterative applications to cores of several providers, instead of placing rigid jobs.
+    /// Mapping of iterative applications to cores of several providers, instead of placing rigid jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<Mapping>,
-    /// How it moves moldable jobs between providers that choose their sizes, instead of placing rigid
-    /// ones.
+    /// Moves of moldable jobs between providers that choose their sizes, instead of placing rigid jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reallocation: Option<Reallocation>,
-    /// How it negotiates over bags of tasks; read with `composition` only.
+    /// Negotiation over bags of tasks; read with `composition` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negotiation: Option<Negotiation>,
 }
 
 impl Metascheduler {
-    /// One that places each rigid job on one provider, by the usual rule.
+    /// A metascheduler that places each rigid job on one provider, by the default rule.
     pub fn named(name: Name) -> Metascheduler {
         Metascheduler {
             name,
@@ -56,7 +56,7 @@ impl Metascheduler {
         }
     }
 
-    /// What it does with jobs. Who is said to do two things is refused before.
+    /// The metascheduler's way to handle jobs. A scenario with two ways is refused before.
     pub const fn role(&self) -> Role<'_> {
         match (&self.composition, &self.coallocation, self.reallocation, &self.mapping) {
             (Some(composition), ..) => Role::Composes(composition),
@@ -67,24 +67,24 @@ impl Metascheduler {
         }
     }
 
-    /// The protocol by which it gets parts of jobs, if one is chosen, and how it spreads these.
+    /// The protocol by which the metascheduler obtains parts of jobs, if one is chosen, and its co-allocation.
     pub fn transaction(&self) -> Option<(&Protocol, &Coallocation)> {
         let coallocation = self.coallocation.as_ref()?;
         Some((coallocation.protocol.as_ref()?, coallocation))
     }
 
-    /// Whether providers hold parts of jobs for it.
+    /// Whether providers hold parts of jobs for the metascheduler.
     pub const fn takes_parts(&self) -> bool {
         self.coallocation.is_some() || self.mapping.is_some()
     }
 
-    /// The least that providers have to disclose for it, if it may be one of these rules.
+    /// Least disclosure that the metascheduler needs from providers; it may use one of these rules.
     pub fn needs(&self, own: &Rules) -> Disclosure {
         self.role().needs(own)
     }
 }
 
-/// What a metascheduler does with jobs.
+/// A metascheduler's way to handle jobs.
 #[derive(Clone, Copy, Debug)]
 pub enum Role<'a> {
     /// Each rigid job goes to one provider.
@@ -100,7 +100,7 @@ pub enum Role<'a> {
 }
 
 impl<'a> Role<'a> {
-    /// The key by which it is chosen, and the word there.
+    /// The key by which it is chosen, and the word of that key.
     pub fn named(self) -> (&'static str, &'a str) {
         match self {
             Role::Composes(composition) => ("composition", composition.name()),
@@ -111,7 +111,7 @@ impl<'a> Role<'a> {
         }
     }
 
-    /// The least that providers have to disclose for it, if it may be one of these rules.
+    /// Least disclosure that it needs from providers; it may use one of these rules.
     pub fn needs(self, own: &Rules) -> Disclosure {
         // A rule that is not there is refused.
         match self {
@@ -132,32 +132,30 @@ impl<'a> Role<'a> {
     }
 }
 
-/// How a metascheduler moves moldable jobs that wait, all of which go first to where they would be
-/// done first.
+/// Moves of waiting moldable jobs; every job goes first to the provider that would complete it first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Reallocation {
-    /// What is done with the jobs that wait.
+    /// Treatment of waiting jobs.
     pub algorithm: ReallocationAlgorithm,
-    /// Which of them goes first.
+    /// Order in which waiting jobs are treated.
     pub heuristic: ReallocationHeuristic,
-    /// How often what waits is looked at, from time zero on.
+    /// Time between two examinations of the waiting jobs, from time zero on.
     pub period: TimeSpan,
-    /// Under "regular", a job moves if it gains more than that.
+    /// Under "regular", a job moves if its gain exceeds this.
     pub threshold: TimeSpan,
-    /// How many of the oldest jobs are compared by heuristics that compare jobs.
+    /// Number of the oldest jobs that heuristics compare.
     #[schemars(range(min = 1, max = 100_000))]
     pub window: u32,
-    /// When the size of a job that waits is searched anew.
+    /// Occasions on which the size of a waiting job is searched anew.
     pub resizes: Resizes,
-    /// How providers search for the size of a job.
+    /// Search of providers for the size of a job.
     pub tuning: Tuning,
-    /// For how long a job that has moved holds its processors before it computes, each time that it
-    /// starts.
+    /// Time at each start for which a job that has moved holds its processors before it computes.
     pub start_up: TimeSpan,
-    /// What has to be where a job starts, and is sent there whenever it moves.
+    /// Data that must be at the provider where a job starts; they are sent again at each move.
     pub data: Bytes,
-    /// Bandwidth of each of these transfers, beside all others.
+    /// Bandwidth of each of these transfers, independent of all others.
     pub bandwidth: Bandwidth,
 }
 
@@ -179,7 +177,7 @@ impl Default for Reallocation {
 }
 
 impl Reallocation {
-    /// For how long the data of a job are on their way when it moves.
+    /// Duration of the transfer of a job's data when it moves.
     pub fn transfer(&self) -> Span {
         let seconds = self.data.0 as f64 * 8.0 / self.bandwidth.0;
         Span::from_micros((seconds * 1e6).ceil() as i64).min(Span::FOREVER)
@@ -187,49 +185,49 @@ impl Reallocation {
 }
 
 haggle_model::words! {
-    /// What is done with moldable jobs that wait.
+    /// Treatment of waiting moldable jobs.
     #[derive(Default)]
     pub enum ReallocationAlgorithm {
-        /// A job stays where it is unless another provider has it done earlier by more than `threshold`.
+        /// A job stays where it is, unless another provider completes it earlier by more than `threshold`.
         #[default]
         Regular = "regular",
-        /// All are cancelled, and then each goes to the provider that has it done first.
+        /// All are cancelled; then each goes to the provider that completes it first.
         AllCancellation = "all-cancellation",
-        /// Nothing: a job stays where it was placed.
+        /// No moves: a job stays where it was placed.
         None = "none",
     }
 }
 
-/// When the size of a job that waits is searched anew.
+/// Occasions on which the size of a waiting job is searched anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resizes {
     /// Never: a job keeps the processors that it was first submitted with.
     Never,
-    /// Whenever it is submitted again.
+    /// Each time a job is submitted again.
     #[default]
     WithMoves,
-    /// Also where it waits: under "regular", it may be submitted there again with another size.
+    /// Also where it waits: under "regular", the job may be submitted there again with another size.
     Always,
 }
 
-/// How a metascheduler puts a bag of tasks together.
+/// Rule by which a metascheduler composes a bag of tasks from offers.
 pub type Composition = CompositionPolicy<Name>;
 
-/// How a metascheduler negotiates over bags of tasks.
+/// Negotiation of a metascheduler over bags of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Negotiation {
-    /// How often a bag is composed anew because offers went stale, before one provider gets it all.
+    /// Number of times that a bag is composed anew because offers went stale, before one provider gets the whole bag.
     pub rounds: u32,
-    /// How long it waits for offers; without it, until all are there.
+    /// Time to wait for offers; without it, until all have arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<TimeSpan>,
     /// Whether shares may take as long as the latest share of their bag.
     pub relax: bool,
-    /// What "offers-dplb-v2" takes for the computing power left.
+    /// Measure of the computing power left, for "offers-dplb-v2".
     pub weights: WeightRule,
-    /// How bags without a deadline are spread.
+    /// Division of bags without a deadline.
     pub spread: SpreadRule,
 }
 
@@ -245,16 +243,16 @@ impl Default for Negotiation {
     }
 }
 
-/// How bags without a deadline are spread over offers.
+/// Division of bags without a deadline over offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpreadRule {
     /// As they were composed: the earliest offers first.
     #[default]
     AsComposed,
-    /// In proportion over all offers that are as early.
+    /// In proportion over all offers with the same completion.
     Proportional,
 }
 
-/// How a metascheduler chooses the provider of a job.
+/// Rule by which a metascheduler chooses the provider of a job.
 pub type Placement = placement::Placement<Name>;

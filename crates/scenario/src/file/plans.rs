@@ -12,52 +12,51 @@ use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Plans {
-    /// Name of the metascheduler: whom users submit to.
+    /// Name of the metascheduler, to which users submit.
     #[serde(default = "plans")]
     pub name: Name,
-    /// How each cluster plans the phases that are left.
+    /// Method by which each cluster plans the remaining phases.
     pub method: PlanMethod,
     /// Sizes and probabilities of `method = "genetic"`.
     #[serde(default)]
     pub genetic: PlanGenetic,
-    /// How a cluster looks for the machines that run an interval fastest.
+    /// Search of a cluster for the machines that run an interval fastest.
     #[serde(default)]
     pub search: PlanSearch,
-    /// How the machines of a cluster are linked.
+    /// Links between the machines of a cluster.
     #[serde(default)]
     pub links: PlanLinks,
-    /// An interval is valid if it takes longer than this, so that an application does not spend its
-    /// life moving.
+    /// Lower bound of the time of a valid interval; it keeps an application from moving all the time.
     #[serde(default = "twenty_minutes")]
     pub threshold: TimeSpan,
     /// Time between changes of loads; without it and `loads`, they change when an interval is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<TimeSpan>,
-    /// A record of what was available of machines, and from when on; without it, that is drawn.
+    /// A record of the available parts of machines over time; without it, they are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loads: Option<String>,
-    /// How late monitors report loads: plans are made with what they have reported.
+    /// Delay of the loads that monitors report; plans use the reported loads.
     #[serde(default = "no_time")]
     pub monitor_delay: TimeSpan,
-    /// By how much phases take longer or shorter than predicted: the standard deviation of the logarithm of a factor.
+    /// Error of the predicted times of phases: standard deviation of the logarithm of a factor.
     #[serde(default = "nothing")]
     pub prediction_error: Share,
-    /// To stop and start an application that moves within a cluster.
+    /// Time to stop and start an application that moves within a cluster.
     #[serde(default = "a_minute")]
     pub within: TimeSpan,
-    /// To stop and start an application that moves to another cluster.
+    /// Time to stop and start an application that moves to another cluster.
     #[serde(default = "a_minute")]
     pub between: TimeSpan,
     /// Size of a checkpoint, which moves with the application.
     #[serde(default = "checkpoint")]
     pub checkpoint: Bytes,
-    /// Bandwidth of the way between two clusters.
+    /// Bandwidth of the link between two clusters.
     #[serde(default = "slow")]
     pub bandwidth: Bandwidth,
-    /// Least part of that way that is available; what is, is drawn.
+    /// Least available part of that link; the available part is drawn.
     #[serde(default = "a_fifth")]
     pub available_min: Share,
-    /// Most of it that is available.
+    /// Largest available part of that link.
     #[serde(default = "four_fifths")]
     pub available_max: Share,
     /// The clusters.
@@ -122,19 +121,19 @@ fn one() -> f64 {
     1.0
 }
 
-/// How a cluster plans.
+/// Method by which a cluster plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanMethod {
-    /// No rescheduling: an application stays on the machines that are best for all of it when it begins.
+    /// No rescheduling: an application stays on the machines that are best for the whole application at its beginning.
     None,
-    /// From the first phase to the last: an interval ends where other machines would suit better.
+    /// From the first phase to the last: an interval ends where other machines become better.
     Incremental,
-    /// From one interval to ever more, each time by the marker that helps most.
+    /// From one interval to more and more: each step adds the marker that helps most.
     Division,
-    /// A population of plans that cross and change.
+    /// A population of plans, with crossover and mutation.
     Genetic,
-    /// The best plan there is for the loads of now, by dynamic programming.
+    /// The optimal plan for the current loads, by dynamic programming.
     Optimum,
 }
 
@@ -142,15 +141,15 @@ pub enum PlanMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlanGenetic {
-    /// How many there are after the first population.
+    /// Number of generations after the first population.
     #[serde(default = "fifty")]
     #[schemars(range(max = 10_000))]
     pub generations: u32,
-    /// How many plans a generation has.
+    /// Number of plans in a generation.
     #[serde(default = "two_hundred")]
     #[schemars(range(min = 1, max = 10_000))]
     pub population: u32,
-    /// Plans this close to the fittest one are in the next generation.
+    /// Largest distance from the fittest plan, as a share of its fitness, at which a plan enters the next generation.
     #[serde(default = "a_tenth")]
     pub elite: Share,
     /// Probability that two plans are crossed; otherwise their children are copies.
@@ -185,7 +184,7 @@ fn two_hundred() -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlanCluster {
-    /// Name of the cluster, unique among all actors; what is drawn for it depends on that.
+    /// Name of the cluster, unique among all actors; the draws of the cluster depend on it.
     pub name: Name,
     /// Machines, of one processor each.
     #[schemars(range(min = 1, max = 10_000))]
@@ -197,16 +196,16 @@ pub struct PlanCluster {
     /// Bandwidth between two of its machines, of which half is available to a checkpoint.
     #[serde(default = "fast")]
     pub bandwidth: Bandwidth,
-    /// Least part of a processor that is available; what is, is drawn for each.
+    /// Least available part of a processor; the available part is drawn for each processor.
     #[serde(default = "a_tenth")]
     pub cpu_min: Share,
-    /// Most of it that is available.
+    /// Largest available part of a processor.
     #[serde(default = "all")]
     pub cpu_max: Share,
-    /// Least part of the link of a machine that is available; what is, is drawn for each.
+    /// Least available part of the link of a machine; the available part is drawn for each link.
     #[serde(default = "a_fifth")]
     pub link_min: Share,
-    /// Most of it that is available.
+    /// Largest available part of the link of a machine.
     #[serde(default = "four_fifths")]
     pub link_max: Share,
 }

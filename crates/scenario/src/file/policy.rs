@@ -16,29 +16,29 @@ use haggle_scheduling::{
 use super::{Compression, Estimates, Late, Offers, Order, Rescheduling, Reservations, words_alone};
 use crate::quantity::TimeSpan;
 
-/// How a local scheduler decides which job starts when.
+/// Policy of a local scheduler: the rule by which jobs start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(transform = words_alone)]
 pub enum Policy {
     /// First come, first served: no job passes one that is before it in the queue.
     Fcfs {
-        /// In which order waiting jobs are considered.
+        /// Order in which waiting jobs are considered.
         #[serde(default)]
         order: Order,
     },
     /// EASY backfilling: a job may pass others if it does not delay the first one in the queue.
     Easy {
-        /// In which order waiting jobs are considered.
+        /// Order in which waiting jobs are considered.
         #[serde(default)]
         order: Order,
     },
     /// Conservative backfilling: every job has a reservation, and a job may pass others if it delays none.
     Conservative {
-        /// In which order waiting jobs are considered.
+        /// Order in which waiting jobs are considered.
         #[serde(default)]
         order: Order,
-        /// What happens to reservations when a job ends.
+        /// Treatment of reservations when a job ends.
         #[serde(default)]
         compression: Compression,
     },
@@ -46,7 +46,8 @@ pub enum Policy {
     Edf(EdfPolicy),
     /// Conservative backfilling of bags of tasks, moved up when something ends early; makes offers.
     Bags(BagsPolicy),
-    /// Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them.
+    /// Advance reservations with windows, in which waiting reservations may move; jobs without a reservation are moved
+    /// aside for them.
     Reservations(Reservations),
 }
 
@@ -138,7 +139,7 @@ impl Policy {
         }
     }
 
-    /// The order of its queue, if that can be chosen.
+    /// The order of its queue, if the policy has one to choose.
     pub const fn order(&self) -> Option<&Order> {
         match self {
             Policy::Fcfs { order } | Policy::Easy { order } => Some(order),
@@ -147,7 +148,7 @@ impl Policy {
         }
     }
 
-    /// How it makes offers for bags of tasks, if it makes any.
+    /// Offers for bags of tasks, if the policy makes any.
     pub const fn offers(&self) -> Option<&Offers> {
         match self {
             Policy::Edf(it) => Some(&it.offers),
@@ -156,7 +157,7 @@ impl Policy {
         }
     }
 
-    /// Where its estimates of bags' run times come from, if it makes offers.
+    /// Source of the estimated run times of bags, if the policy makes offers.
     pub const fn estimates(&self) -> Option<&Estimates> {
         match self {
             Policy::Edf(it) => Some(&it.estimates),
@@ -165,7 +166,7 @@ impl Policy {
         }
     }
 
-    /// How it moves waiting tasks up, if it backfills bags.
+    /// Moves of waiting tasks to earlier starts, if the policy backfills bags.
     pub const fn rescheduling(&self) -> Option<Rescheduling> {
         match self {
             Policy::Bags(it) => Some(it.rescheduling),
@@ -173,7 +174,7 @@ impl Policy {
         }
     }
 
-    /// How it treats advance reservations, if it takes any.
+    /// Treatment of advance reservations, if the policy takes any.
     pub const fn reserving(&self) -> Option<&Reservations> {
         match self {
             Policy::Reservations(it) => Some(it),
@@ -181,12 +182,12 @@ impl Policy {
         }
     }
 
-    /// Whether providers with it make offers for bags of tasks.
+    /// Whether providers with this policy make offers for bags of tasks.
     pub const fn bargains(&self) -> bool {
         self.offers().is_some()
     }
 
-    /// Whether its queue reserves a start for each job, which it keeps.
+    /// Whether the queue reserves a start for each job, and keeps it.
     pub fn reserves(&self) -> bool {
         match self {
             Policy::Fcfs { order } => *order == Order::Arrival,
@@ -207,15 +208,15 @@ fn fractions(offers: &Offers) -> Fractions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct EdfPolicy {
-    /// What happens to new work that would make a promise late.
+    /// Treatment of new work that would make a promise late.
     pub late: Late,
-    /// How close it comes to the earliest completion it can promise.
+    /// Accuracy of the earliest completion that the provider promises.
     pub resolution: TimeSpan,
     /// Whether tasks placed in published free time slots stay exactly there.
     pub pinned: bool,
-    /// How it makes offers for bags of tasks.
+    /// Offers for bags of tasks.
     pub offers: Offers,
-    /// Where its estimates of bags' run times come from.
+    /// Source of the estimated run times of bags.
     pub estimates: Estimates,
 }
 
@@ -235,14 +236,14 @@ impl Default for EdfPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BagsPolicy {
-    /// Whether all tasks of a bag that come here start together, as a rigid job does; otherwise each starts
-    /// where it fits, as without it. Tasks placed in free time slots start together with those of the same start, and
-    /// more tasks than processors one full machine after the other.
+    /// Whether all tasks of a bag at this provider start together, as a rigid job does; otherwise each starts where it
+    /// fits. Tasks placed in free time slots start together with the tasks of the same start. If there are more tasks
+    /// than processors, they fill the machine one group after the other.
     pub blocks: bool,
-    /// In which order waiting tasks move up when something ends early.
+    /// Order in which waiting tasks move to earlier starts when a job or task ends early.
     pub rescheduling: Rescheduling,
-    /// How it makes offers for bags of tasks.
+    /// Offers for bags of tasks.
     pub offers: Offers,
-    /// Where its estimates of bags' run times come from.
+    /// Source of the estimated run times of bags.
     pub estimates: Estimates,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::words_alone;
 use crate::quantity::TimeSpan;
 
-/// By what protocol a metascheduler gets the parts of a job.
+/// Protocol by which a metascheduler obtains the parts of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(transform = words_alone)]
@@ -18,17 +18,17 @@ pub enum Protocol {
     TwoPhase(TwoPhase),
     /// All providers book their parts at once; if one has no room, the others delete theirs.
     OnePhase(OnePhase),
-    /// Two phases whose answers the metascheduler fetches.
+    /// Two phases; the metascheduler polls for the answers.
     Polling(Polling),
-    /// Two phases whose decision acceptors remember, so that it outlives the metascheduler.
+    /// Two phases; acceptors remember the decision, so that it survives a crash of the metascheduler.
     Paxos(Paxos),
     /// Providers propose later starts, until they have one in common.
     Negotiation(StartNegotiation),
-    /// Processors are claimed now, one provider after the other as they have room.
+    /// Processors are claimed immediately, at one provider after the other as they have room.
     Claiming(Claiming),
-    /// Processors are asked for now, in an order; who has no room lets others wait.
+    /// Processors are requested immediately, in an order; requests wait at providers without room.
     Ordered(Ordered),
-    /// Providers tell who is interested when their room changes, and hold what is selected.
+    /// Providers notify subscribers when their room changes, and hold the selected parts.
     Probing(Probing),
     /// The metascheduler waits until all providers have room, and books then.
     Watch {},
@@ -50,12 +50,12 @@ impl Protocol {
         }
     }
 
-    /// Whether it may give a try up since an answer has not come.
+    /// Whether a try may be abandoned because an answer has not arrived.
     pub const fn has_patience(&self) -> bool {
         !matches!(self, Protocol::Claiming(_))
     }
 
-    /// For how long a part is held without hearing more, where it is given back then.
+    /// Time for which a part is held without a further message, if it is then given back.
     pub const fn lease(&self) -> Option<TimeSpan> {
         match self {
             Protocol::TwoPhase(TwoPhase { lease, in_doubt: InDoubt::Release {} }) => Some(*lease),
@@ -66,7 +66,7 @@ impl Protocol {
         }
     }
 
-    /// Up to which priority key jobs are urgent, if any may be.
+    /// Highest priority key of urgent jobs, if there can be any.
     pub const fn urgent(&self) -> Option<i64> {
         match self {
             Protocol::Claiming(it) => it.urgent,
@@ -74,7 +74,7 @@ impl Protocol {
         }
     }
 
-    /// How far behind the first possible start a start may be, where a common one is looked for.
+    /// Largest distance of a start from the first possible one, if a common start is searched.
     pub const fn window(&self) -> TimeSpan {
         match self {
             Protocol::Negotiation(it) => it.window,
@@ -82,7 +82,7 @@ impl Protocol {
         }
     }
 
-    /// Its times that must not be zero, by key: after each of them something is done once more.
+    /// Times of the protocol that must not be zero, by key: each of them separates repeated actions.
     pub fn periods(&self) -> Vec<(&'static str, TimeSpan)> {
         match self {
             Protocol::TwoPhase(TwoPhase { in_doubt: InDoubt::Inquire(it), .. }) => {
@@ -104,9 +104,9 @@ const INQUIRY: TimeSpan = TimeSpan(Span::from_secs(1));
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TwoPhase {
-    /// For how long a provider holds a part without hearing more.
+    /// Time for which a provider holds a part without a further message.
     pub lease: TimeSpan,
-    /// What a provider does that holds a part and knows no decision when its lease ends.
+    /// Action of a provider that holds a part without a known decision when its lease ends.
     pub in_doubt: InDoubt,
 }
 
@@ -116,14 +116,14 @@ impl Default for TwoPhase {
     }
 }
 
-/// What a provider does that holds a part and knows no decision when its lease ends.
+/// Action of a provider that holds a part without a known decision when its lease ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(transform = words_alone)]
 pub enum InDoubt {
     /// It gives the part back: a commit may come too late.
     Release {},
-    /// It keeps the part and asks until it is answered: the part may be held for ever.
+    /// It keeps the part and inquires until it gets an answer: the part may be held for ever.
     Inquire(Inquire),
 }
 
@@ -133,11 +133,11 @@ impl Default for InDoubt {
     }
 }
 
-/// How a provider asks what was decided.
+/// Inquiry of a provider for the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Inquire {
-    /// Time between two questions.
+    /// Time between two inquiries.
     pub inquiry: TimeSpan,
 }
 
@@ -151,7 +151,7 @@ impl Default for Inquire {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct OnePhase {
-    /// Whether one provider is asked after the other, and nobody after a refusal.
+    /// Whether providers are asked one after the other, and no more of them after a refusal.
     pub sequential: bool,
 }
 
@@ -159,7 +159,7 @@ pub struct OnePhase {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Polling {
-    /// For how long a provider holds a part without hearing more.
+    /// Time for which a provider holds a part without a further message.
     pub lease: TimeSpan,
     /// Time between an answer and the next poll.
     pub interval: TimeSpan,
@@ -175,11 +175,11 @@ impl Default for Polling {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Paxos {
-    /// How many acceptors remember votes: an odd number, of which less than half may be down. They
-    /// are told by a leader of their own.
+    /// Number of acceptors that remember votes: an odd number, of which less than half may be down. A separate leader
+    /// sends to them.
     #[schemars(range(min = 1, max = 31))]
     pub acceptors: u32,
-    /// Time between two questions of a provider what was decided.
+    /// Time between two inquiries of a provider for the decision.
     pub inquiry: TimeSpan,
 }
 
@@ -193,11 +193,11 @@ impl Default for Paxos {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct StartNegotiation {
-    /// By how much the starts of the parts may differ.
+    /// Largest difference between the starts of the parts.
     pub tolerance: TimeSpan,
-    /// How far behind the first possible start a start may be.
+    /// Largest distance of a start from the first possible one.
     pub window: TimeSpan,
-    /// After how many rounds of starts a try is given up.
+    /// Number of rounds of starts after which a try is abandoned.
     #[schemars(range(min = 1, max = 1000))]
     pub rounds: u32,
 }
@@ -213,13 +213,13 @@ impl Default for StartNegotiation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Claiming {
-    /// Time between a claim in vain and the next one for the same part.
+    /// Time between an unsuccessful claim and the next one for the same part.
     pub scan: TimeSpan,
-    /// How often a part is claimed in vain before all parts are released.
+    /// Number of unsuccessful claims of a part before all parts are released.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub claims: u32,
-    /// The highest priority key of jobs for whose claims providers take back what others have claimed
-    /// and not started, whose keys are higher; without it, no job is so urgent.
+    /// Highest priority key of urgent jobs. For their claims, providers take back claims of jobs with higher keys that
+    /// have not started; without it, no job is urgent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub urgent: Option<i64>,
 }
@@ -234,26 +234,26 @@ impl Default for Claiming {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Ordered {
-    /// In which order processors are asked for.
+    /// Order in which processors are requested.
     pub order: OrderRule,
 }
 
-/// In which order processors are asked for.
+/// Order in which processors are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OrderRule {
-    /// One provider after the other, beginning one further with every metascheduler and job: jobs
-    /// may wait for each other for ever.
+    /// One provider after the other; each metascheduler and job begins with the next provider. Jobs may wait for each
+    /// other for ever.
     InTurn,
     /// One provider after the other in the order of the scenario.
     #[default]
     Ascending,
-    /// All at once; who has got some out of the order of the scenario gives way.
+    /// All at once; a job that has obtained processors out of the order of the scenario gives way.
     Parallel,
 }
 
 impl OrderRule {
-    /// What it names.
+    /// The order that the word stands for.
     pub const fn order(self) -> LockOrder {
         match self {
             OrderRule::InTurn => LockOrder::Given,
@@ -267,9 +267,9 @@ impl OrderRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Probing {
-    /// For how long a provider holds a part without hearing more.
+    /// Time for which a provider holds a part without a further message.
     pub lease: TimeSpan,
-    /// For how long a provider tells of changes.
+    /// Duration of a subscription to changes.
     pub subscription: TimeSpan,
 }
 

@@ -21,50 +21,50 @@ pub struct Provider {
     #[serde(default = "reference_speed")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub speed: f64,
-    /// How its local scheduler decides which job starts when: a word, or a table with the keys that this policy has.
+    /// Policy of the local scheduler, by which jobs start: a word, or a table with the keys of this policy.
     #[serde(default)]
     pub policy: Policy,
-    /// How often its local scheduler decides. Policies "edf" and "bags", and providers that take parts of jobs, decide once an
-    /// instant.
+    /// Occasions on which the local scheduler decides. Policies "edf" and "bags", and providers that take parts of
+    /// jobs, decide once an instant.
     #[serde(default)]
     pub passes: Passes,
-    /// What happens to a job, or a task of a bag, that runs past its requested time.
+    /// Treatment of a job, or a task of a bag, that runs past its requested time.
     #[serde(default)]
     pub overrun: Overrun,
-    /// What happens to a job whose processors fail; "restart" if not given. Read where `[[failures]]`
-    /// are; tasks of a bag always wait again.
+    /// Treatment of a job whose processors fail; "restart" if not given. Read where `[[failures]]` are; tasks of a bag
+    /// always wait again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
-    /// When jobs write checkpoints, and what that takes; read by on-failure "resume" only.
+    /// Checkpoints of jobs: their times, sizes and costs; read by on-failure "resume" only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoints: Option<Checkpoints>,
-    /// How often a job is started before it is given up, 1000 if not given; of a bag, how often a
-    /// task is in the mean. It ends runs in which a job would never end.
+    /// Most starts of a job, after which it has failed; 1000 if not given. For a bag, the mean over its tasks. It ends
+    /// runs in which a job would never end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4_000_000_000_u32))]
     pub max_attempts: Option<u32>,
-    /// What the provider tells others about itself.
+    /// Facts that the provider discloses to other actors.
     #[serde(default)]
     pub disclosure: Disclosure,
-    /// The share of its free processors that it tells those who spread jobs over providers, "100%" if not
+    /// Share of its free processors that the provider publishes to metaschedulers that spread jobs, "100%" if not
     /// given; rounded down. Read with `coallocation` or `mapping` of a metascheduler only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publishes: Option<Share>,
-    /// Of which type its machines are, its name if not given. Read with `mapping` of a metascheduler only.
+    /// Type of its machines, its name if not given. Read with `mapping` of a metascheduler only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Name>,
-    /// At which site it is, one of its own if not given: results of iterative applications are sent between
-    /// sites. Read with `mapping` of a metascheduler only.
+    /// Site of the provider, one of its own if not given: results of iterative applications are sent between sites.
+    /// Read with `mapping` of a metascheduler only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<Name>,
-    /// How many providers like this there are; 1 if not given. More than one are called name-1, name-2, …
+    /// Number of such providers; 1 if not given. Two or more are called name-1, name-2, …
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub count: u32,
 }
 
 impl Provider {
-    /// A provider of so many processors, everything else as if the file did not say it.
+    /// A provider with this number of processors; all other keys have their defaults.
     pub fn named(name: Name, processors: u32) -> Provider {
         Provider {
             name,
@@ -97,21 +97,21 @@ fn is_one(count: &u32) -> bool {
     *count == 1
 }
 
-/// How a provider makes offers for bags of tasks.
+/// Offers of a provider for bags of tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Offers {
     /// Sizes for which offers are made, as shares of the bag; the whole bag always is one.
     pub fractions: Vec<Share>,
-    /// How long an offer can be taken up, and is held then; without it, four times the longest latency.
+    /// Time for which an offer can be accepted, and is held; without it, four times the longest latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<TimeSpan>,
-    /// What the provider tells of the offers that it has planned.
+    /// Offers that the provider discloses, of those that it has planned.
     #[serde(skip_serializing_if = "is_padded")]
     pub told: Told,
-    /// Completions are offered up to this much later than planned, at random.
+    /// Completions are offered up to this share later than planned, at random.
     pub padding: Share,
-    /// How long the provider takes to answer a call; its offers may be stale by then.
+    /// Time that the provider takes to answer a call; its offers may be stale by then.
     pub delay: TimeSpan,
 }
 
@@ -132,28 +132,28 @@ fn is_padded(told: &Told) -> bool {
     *told == Told::Padded
 }
 
-/// What a provider tells of the offers that it has planned.
+/// Offers that a provider discloses, of those that it has planned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Told {
-    /// All of them, later by its `padding`.
+    /// All offers, later by the `padding`.
     #[default]
     Padded,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    /// A rule of one's own, by its name; a program of one's own supplies it (docs/own-rules.md).
     Own(Name),
 }
 
-/// What happens to waiting tasks when something ends early.
+/// Moves of waiting tasks when a job or task ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Rescheduling {
-    /// Who moves up first.
+    /// Task that moves first.
     pub rule: ReschedulingRule,
-    /// Whether a second pass fills what became free in the first.
+    /// Whether a second pass fills the room that the first pass has freed.
     pub second_pass: bool,
-    /// Whether the plan is made anew in that order instead of moving one after the other.
+    /// Whether the plan is made anew in that order, instead of moving one task after the other.
     pub rebuild: bool,
-    /// Whether a share that is no longer the last of its bag is reported when it turns out to be.
+    /// Whether a share that is no longer the last of its bag is reported when this becomes known.
     pub catch_up: bool,
 }
 
@@ -164,11 +164,11 @@ impl Default for Rescheduling {
     }
 }
 
-/// Where a provider's estimates of run times come from.
+/// Source of a provider's estimated run times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Estimates {
-    /// Who estimates.
+    /// Source of the estimates.
     pub from: EstimatesFrom,
     /// Error of a profile as a share of the user's error.
     pub error: Share,
@@ -189,33 +189,33 @@ impl Default for Estimates {
     }
 }
 
-/// Who estimates run times.
+/// Source of estimated run times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EstimatesFrom {
     /// The users, with their requested times.
     #[default]
     Users,
-    /// The provider profiles the program, which takes time.
+    /// The provider, which profiles the program; profiling takes time.
     Profiled,
-    /// Nobody errs.
+    /// The real run times: all estimates are exact.
     Perfect,
 }
 
-/// In which order waiting jobs are considered.
+/// Order in which waiting jobs are considered.
 pub type Order = haggle_scheduling::Order<Name>;
 
-/// What happens to a job whose processors fail.
+/// Treatment of a job whose processors fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// It starts again from the beginning, ahead of all that waits.
+    /// It starts again from the beginning, ahead of all waiting jobs.
     #[default]
     Restart,
-    /// It starts again from the beginning, after waiting behind all others.
+    /// It starts again from the beginning, behind all waiting jobs.
     Requeue,
-    /// It goes on from its last checkpoint, ahead of all that waits.
+    /// It continues from its last checkpoint, ahead of all waiting jobs.
     Resume,
-    /// It is over: failed.
+    /// It ends as failed.
     Fail,
 }

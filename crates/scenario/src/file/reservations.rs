@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 use super::{AfterAnchor, Criterion};
 use crate::quantity::Share;
 
-/// How a provider treats advance reservations: the keys of policy "reservations".
+/// Treatment of advance reservations by a provider: the keys of policy "reservations".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Reservations {
-    /// In which order waiting reservations are planned again when one more is asked for.
+    /// Order in which waiting reservations are planned again when another one is requested.
     pub criterion: Criterion,
-    /// Offers intervals beside a window without room, no farther than so many percent of the time that the work takes;
-    /// without it, none.
+    /// Largest distance, in percent of the time that the work takes, of an interval that is offered beside a window
+    /// without room; without it, none is offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: Option<u32>,
-    /// How many such intervals it offers at most.
+    /// Most such intervals that the provider offers.
     #[schemars(range(min = 1, max = 1_000))]
     pub alternatives: u32,
-    /// Where such an interval begins behind a reservation that waits.
+    /// Beginning of such an interval behind a waiting reservation.
     pub after: AfterAnchor,
-    /// Share of the waiting time, from the request to the planned start, after which the start moves no more; without
-    /// it, starts may move until they come.
+    /// Share of the waiting time, from the request to the planned start, after which the start is fixed; without it,
+    /// starts may move until they come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_at: Option<Share>,
-    /// Whether what waits moves up when something ends early.
+    /// Whether waiting jobs move to earlier starts when a job ends early.
     pub compress: bool,
 }
 

@@ -7,25 +7,26 @@ use serde::{Deserialize, Serialize};
 use super::Messages;
 use crate::quantity::{TimeOrShare, TimeSpan};
 
-/// What is recorded and how it is measured.
+/// Tables that are recorded, and how metrics are measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Results {
-    /// Jobs submitted before this are run but not measured.
+    /// Time from the first submission, or share of the jobs: these first jobs run but are not measured.
     pub warm_up: TimeOrShare,
-    /// Jobs submitted in this last part are run but not measured.
+    /// Time up to the last submission, or share of the jobs: these last jobs run but are not measured.
     pub cool_down: TimeOrShare,
     /// Shortest run time that bounded slowdown divides by.
     pub bounded_slowdown_threshold: TimeSpan,
-    /// Utilisation in the window is taken from time zero to this; without it, over what warm-up and cool-down leave.
+    /// Utilisation in the window is taken from time zero to this; without it, over the time between warm-up and
+    /// cool-down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<TimeSpan>,
     /// File format of the tables.
     pub format: TableFormat,
-    /// How much of the messages between actors is kept.
+    /// Detail in which messages between actors are recorded.
     pub messages: Messages,
-    /// Whether each checkpoint of a grid, and of rigid jobs that share links on its way to a `store`, gets a row;
-    /// without it, those from which another attempt could have started do.
+    /// Whether each checkpoint gets a row, on a grid, or of rigid jobs that share links on the way to a `store`.
+    /// Without it, only checkpoints from which another attempt could have started have rows.
     #[serde(skip_serializing_if = "is_true")]
     pub checkpoints: bool,
 }

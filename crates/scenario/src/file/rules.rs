@@ -13,13 +13,13 @@ use super::{
 #[cfg(feature = "clap")]
 use crate::vocabulary::parser;
 
-/// How gaps and contradictions of a log are read: a set of rules, and what differs from it.
+/// Rules for gaps and contradictions of a log: a preset, and the differences from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Rules for the log"))]
 pub struct Rules {
-    /// Set of rules from which the others differ; "careful" if not given.
+    /// The preset from which the other keys differ; "careful" if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long = "rules", value_name = "SET", value_parser = parser::<Preset>()))]
     pub preset: Option<Preset>,
@@ -28,23 +28,23 @@ pub struct Rules {
     #[schemars(range(min = 1))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
     pub lines: Option<u64>,
-    /// What becomes of lines that are not records.
+    /// Treatment of lines that are not records.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<Malformed>()))]
     pub malformed: Option<Malformed>,
-    /// What becomes of jobs without a submit time.
+    /// Treatment of jobs without a submit time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<MissingSubmit>()))]
     pub missing_submit: Option<MissingSubmit>,
-    /// What becomes of lines about a part of a job that was stopped and restarted (status 2 to 4).
+    /// Treatment of lines about a part of a job that was stopped and restarted (status 2 to 4).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<PartialExecution>()))]
     pub partial: Option<PartialExecution>,
-    /// What becomes of jobs cancelled before they started (status 5, no run time).
+    /// Treatment of jobs cancelled before they started (status 5, no run time).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<Cancelled>()))]
     pub cancelled: Option<Cancelled>,
-    /// Which field says how many processors a job needs.
+    /// Field with the number of processors that a job needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", value_parser = parser::<ProcessorsFrom>()))]
     pub processors_from: Option<ProcessorsFrom>,
@@ -53,43 +53,43 @@ pub struct Rules {
     #[schemars(range(min = 1, max = 100_000_000))]
     #[cfg_attr(feature = "clap", arg(long = "processors", value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000_000)))]
     pub machine_size: Option<u32>,
-    /// What becomes of jobs that need more processors than the machine has.
+    /// Treatment of jobs that need more processors than the machine has.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<TooWide>()))]
     pub too_wide: Option<TooWide>,
-    /// What becomes of jobs whose run time is unknown.
+    /// Treatment of jobs whose run time is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<MissingRunTime>()))]
     pub missing_run_time: Option<MissingRunTime>,
-    /// What becomes of jobs that ran for 0 s.
+    /// Treatment of jobs that ran for 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<ZeroRunTime>()))]
     pub zero_run_time: Option<ZeroRunTime>,
-    /// What stands in for a requested time that is missing.
+    /// Substitute for a missing requested time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<MissingRequest>()))]
     pub missing_requested_time: Option<MissingRequest>,
-    /// What becomes of jobs that ran longer than requested.
+    /// Treatment of jobs that ran longer than requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<OverRequest>()))]
     pub over_requested_time: Option<OverRequest>,
-    /// What becomes of a log that is not in order of submission.
+    /// Treatment of a log that is not in order of submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<SubmitOrder>()))]
     pub order: Option<SubmitOrder>,
-    /// Where time zero is.
+    /// Position of time zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHERE", value_parser = parser::<Origin>()))]
     pub origin: Option<Origin>,
 }
 
 impl Rules {
-    /// Whether nothing is said, not even a preset.
+    /// Whether all keys are missing, the preset too.
     pub fn is_empty(&self) -> bool {
         *self == Rules::default()
     }
 
-    /// The set's name, and what differs from it as scenarios write that.
+    /// The name of the preset, and the differences from it as scenarios write them.
     pub fn in_words(&self) -> String {
         let preset = self.preset.unwrap_or_default();
         let table = |rules: &Rules| -> toml::Table {
@@ -106,8 +106,8 @@ impl Rules {
         if others.is_empty() { name } else { format!("{name}, but {}", others.join(", ")) }
     }
 
-    /// The rules with everything said that the preset says; only `lines` and
-    /// `machine-size` may be left open, for they have no default but the log itself.
+    /// The rules with the values of the preset in place of missing keys. Only `lines` and `machine-size` may stay open:
+    /// their default is the log itself.
     pub fn filled(&self) -> Rules {
         let preset = self.preset.unwrap_or_default();
         let base = preset.rules();
@@ -135,8 +135,8 @@ impl Rules {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// For everyday use: jobs that never ran and parts of restarted ones are left out, a run time of
-    /// 0 s is 1 s, a missing request is the run time, runs are cut to the request.
+    /// For everyday use: jobs that never ran and parts of restarted ones are left out. A run time of 0 s is 1 s, a
+    /// missing request is the run time, and runs are cut to the request.
     #[default]
     Careful,
     /// For comparison with published figures: allocated processors, no job without a run time or a
@@ -145,7 +145,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// Everything the set says.
+    /// All rules of the preset.
     fn rules(self) -> Rules {
         let careful = Rules {
             preset: Some(Preset::Careful),

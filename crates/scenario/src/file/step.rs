@@ -12,7 +12,7 @@ use crate::quantity::{EstimateRule, Name, Share, TimeSpan};
 /// The largest factor of the gaps between submissions, and of the load of a window.
 pub const SCALE_MAX: f64 = 1e6;
 
-/// Something done to the jobs of a workload.
+/// A transformation of the jobs of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     tag = "kind",
@@ -29,21 +29,21 @@ pub enum Step {
         /// End of the window, from time zero; without it, the end of the workload.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<TimeSpan>,
-        /// What becomes time zero.
+        /// Instant that becomes time zero.
         #[serde(default)]
         start: WindowStart,
     },
-    /// Keeps the jobs of a drawn window, so that runs of several seeds see several parts of a log.
+    /// Keeps the jobs of a drawn window, so that runs with several seeds use several parts of a log.
     RandomWindow {
-        /// How long the window is.
+        /// Length of the window.
         length: TimeSpan,
-        /// Where it begins at the earliest, from time zero; what is drawn becomes time zero.
+        /// Earliest beginning of the window, from time zero; the drawn beginning becomes time zero.
         #[serde(default = "zero")]
         from: TimeSpan,
-        /// Where it is over at the latest, from time zero; without it, at the last submission.
+        /// Latest end of the window, from time zero; without it, the last submission.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<TimeSpan>,
-        /// What lies between two beginnings that may be drawn: with weeks, jobs keep their time of week.
+        /// Distance between beginnings that may be drawn: with weeks, jobs keep their time of week.
         #[serde(default = "week")]
         every: TimeSpan,
     },
@@ -61,10 +61,10 @@ pub enum Step {
         /// Longest run time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run_max: Option<TimeSpan>,
-        /// Shortest requested time; a job without a limit is longer than every bound.
+        /// Shortest requested time; a job without a limit exceeds every bound.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requested_min: Option<TimeSpan>,
-        /// Longest requested time; a job without a limit is longer than every bound.
+        /// Longest requested time; a job without a limit exceeds every bound.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requested_max: Option<TimeSpan>,
         /// Only jobs of these users of the log.
@@ -86,13 +86,13 @@ pub enum Step {
     },
     /// Keeps the first jobs.
     First {
-        /// How many.
+        /// Number of jobs.
         #[schemars(range(min = 1))]
         jobs: u64,
     },
     /// Changes the load by multiplying all gaps between submissions: 0.5 doubles it.
     ScaleGaps {
-        /// What gaps are multiplied by.
+        /// Factor of the gaps.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SCALE_MAX))]
         factor: f64,
     },
@@ -101,25 +101,25 @@ pub enum Step {
         /// Start of the window, from time zero; it becomes time zero.
         #[serde(default = "zero")]
         from: TimeSpan,
-        /// Length of the window once it is filled.
+        /// Length of the window after filling.
         length: TimeSpan,
-        /// Jobs in the window relative to the untouched workload.
+        /// Number of jobs in the window, relative to the untouched workload.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SCALE_MAX))]
         load: f64,
     },
     /// Replaces the requested times: one of `rule`, `factor` and `over`.
     Estimates {
-        /// How users estimate: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P.
+        /// Rule by which users estimate: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<EstimateRule>,
         /// Factor drawn for each job; a request is 1 s or longer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         factor: Option<Law>,
-        /// Percent by which users ask for more than the run time.
+        /// Percent by which the requested time exceeds the run time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0, max = 1e6))]
         over: Option<f64>,
-        /// What the factor multiplies; "run-time" if not given.
+        /// Time that the factor multiplies; "run-time" if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<TimeOf>,
     },
@@ -135,14 +135,15 @@ pub enum Step {
         /// Deadline = submission + the time in `of` + this slack.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slack: Option<TimeLaw>,
-        /// Deadline = submission + the time in `of` + one of these slacks, each as likely as the others.
+        /// Deadline = submission + the time in `of` + one of these slacks, all equally likely.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(length(min = 1))]
         one_of: Option<Vec<TimeSpan>>,
-        /// Tells workloads with `one-of` apart: which slack a job gets depends on it, the seed and the job's place.
+        /// Number that distinguishes workloads with `one-of`: the slack of a job depends on it, the seed and the job's
+        /// place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stream: Option<u64>,
-        /// The time a job takes, as its deadline counts it.
+        /// Time of a job from which its deadline is computed.
         #[serde(default = "requested_time")]
         of: TimeOf,
     },
@@ -155,32 +156,34 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lead: Option<TimeLaw>,
     },
-    /// Has the jobs reserved in advance, from ready time to deadline, by a provider with policy "reservations".
+    /// Makes jobs ask for an advance reservation, from ready time to deadline, at a provider with policy
+    /// "reservations".
     Reservations {
-        /// Deadline = submission + requested time x the larger of this factor and 1, ready time = deadline - requested
+        /// Deadline = submission + requested time x the larger of this factor and 1; ready time = deadline - requested
         /// time: an interval that is just long enough. Without it, ready times and deadlines stay as they are.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lead: Option<Law>,
-        /// How likely it is that the user of a job leaves some freedom.
+        /// Probability that a job is flexible.
         #[serde(default = "every")]
         flexible: Share,
-        /// By how many percent of the requested time the deadline is later where users leave freedom.
+        /// Percent of the requested time by which the deadline of a flexible job is later.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flexibility: Option<Law>,
-        /// How far from the window an interval may be that such a user takes instead, in percent of the requested time.
+        /// Largest distance from the window, in percent of the requested time, of an interval that the user of a
+        /// flexible job accepts instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0, max = 1_000_000))]
         accepts: Option<u32>,
-        /// Fewest processors on which a moldable job may run, in percent of those that it asks for; 100 if not given.
+        /// Fewest processors on which a moldable job may run, in percent of its requested processors; 100 if not given.
         #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
         #[schemars(range(min = 1, max = 100))]
         narrowest: u32,
-        /// Most processors on which a moldable job may run, in percent of those that it asks for; 100 if not given.
+        /// Most processors on which a moldable job may run, in percent of its requested processors; 100 if not given.
         #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
         #[schemars(range(min = 100, max = 1_000_000))]
         widest: u32,
-        /// What users want when processors fail under the place of a reservation, or others take it;
-        /// "postpone" if not given.
+        /// Wish of users when processors fail under the place of a reservation, or other jobs take it; "postpone" if
+        /// not given.
         #[serde(default, skip_serializing_if = "is_default")]
         on_failure: Remedy,
     },
@@ -188,82 +191,83 @@ pub enum Step {
     Key {
         /// The field that is the key.
         by: KeyField,
-        /// Which values go first.
+        /// Values that go first.
         #[serde(default)]
         order: KeyOrder,
     },
-    /// Keeps one part of several, or more than one, so that one log can feed several users.
+    /// Keeps one of several parts, or more, so that one log can feed several users.
     Split {
-        /// Which part, from 0.
+        /// The first part that is kept, from 0.
         part: u32,
-        /// How many parts are kept, from that one on; 1 if not given.
+        /// Number of parts that are kept, from that one on; 1 if not given.
         #[serde(default = "one", skip_serializing_if = "is_one")]
         #[schemars(range(min = 1))]
         count: u32,
-        /// Of how many parts.
+        /// Number of all parts.
         #[schemars(range(min = 1))]
         parts: u32,
-        /// What stays together.
+        /// Unit that is not divided.
         #[serde(default)]
         by: SplitBy,
-        /// What the parts have in common: give one name to the parts of each log.
+        /// Common name of the parts: use one name for the parts of each log.
         #[serde(default = "pool")]
         pool: Name,
     },
     /// Keeps consecutive jobs.
     Slice {
-        /// How many are dropped before them.
+        /// Number of jobs dropped before them.
         #[serde(default)]
         skip: u64,
-        /// How many are kept.
+        /// Number of jobs kept.
         #[schemars(range(min = 1))]
         jobs: u64,
     },
     /// Stretches or shrinks the workload so that its submissions fill a given time.
     Spread {
-        /// The time, from zero.
+        /// The length, from time zero.
         length: TimeSpan,
     },
-    /// Takes as many jobs into a stretch of time, by shrinking all gaps, as make a given load.
+    /// Takes as many jobs into a period, by shrinking all gaps, as make a given load.
     FitLoad {
-        /// The stretch of time, from zero; later jobs are dropped.
+        /// Length of the period, from time zero; later jobs are dropped.
         length: TimeSpan,
-        /// Processors that the load is relative to.
+        /// Processors to which the load is relative.
         #[schemars(range(min = 1))]
         processors: u64,
         /// Run time x processors of the jobs over processors x length.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
         load: f64,
-        /// How far off the load may be; how far above, if the job that takes it too far is taken.
+        /// Largest difference from the load; upwards, if the job that exceeds it is taken.
         #[serde(default = "two_thousandths")]
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
         tolerance: f64,
-        /// What becomes of a job that takes the load too far.
+        /// Treatment of a job that makes the load too large.
         #[serde(default)]
         overshoot: Overshoot,
     },
-    /// Moves every submission by a drawn time, so that runs of several seeds tell how much a result depends on the
+    /// Moves every submission by a drawn time; runs with several seeds then show how much a result depends on the
     /// instants of a log (Tsafrir, Ouaknine and Feitelson 2007).
     Shake {
-        /// How far a submission moves at most, to either side.
+        /// Largest move of a submission, to either side.
         most: TimeSpan,
-        /// Who moves by the same time: "job" = each job by its own, "user" = all jobs of a user by one.
+        /// Unit that moves by the same time: "job" = each job by its own, "user" = all jobs of a user by one.
         #[serde(default = "job")]
         by: SplitBy,
     },
-    /// Makes another workload of the same users, of whom each seed draws others: each user's jobs move by whole
-    /// weeks (after Zakay and Feitelson 2013).
+    /// Makes another workload of the same users; each seed draws other users. Each user's jobs move by whole weeks
+    /// (after Zakay and Feitelson 2013).
     Resample {
-        /// How many weeks it has; as many as the workload if not given.
+        /// Number of weeks of the new workload; as many as in the original if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1, max = 100_000))]
         weeks: Option<u32>,
-        /// From how many weeks on a user stays for the whole time; 12 if not given. Others come and go.
+        /// Number of weeks from which a user counts as long-term and stays for the whole time; 12 if not given. Other
+        /// users come and go.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1, max = 100_000))]
         long_term: Option<u32>,
     },
-    /// Makes every job run exactly as long as its user asked for.
+    /// Makes every job run exactly as long as requested.
     RunTimesAsRequested {},
     /// Makes every job run for a drawn part of its requested time.
     RunTimes {
@@ -272,34 +276,34 @@ pub enum Step {
     },
     /// Makes every job run longer by a share of its requested time, up to all of that.
     ExtendRunTimes {
-        /// The share; requests become so much more precise.
+        /// The share; requests become more precise by it.
         by: Share,
     },
-    /// Makes each job a bag: as many independent one-processor tasks as it asks for processors.
+    /// Makes each job a bag of independent one-processor tasks, one for each requested processor.
     Bags {},
-    /// Makes jobs moldable: providers of a metascheduler with `reallocation` choose their sizes. For
-    /// each job one of four kinds is drawn, or all are alike: `parallel` and `limit`.
+    /// Makes jobs moldable: providers of a metascheduler with `reallocation` choose their sizes. One of four kinds is
+    /// drawn for each job, or all jobs are alike: `parallel` and `limit`.
     Moldable {
-        /// The part of the work that more processors divide among them, from 0 to 1.
+        /// The part of the work that processors divide among them, from 0 to 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0, max = 1))]
         parallel: Option<f64>,
-        /// Most processors that are of use; goes with `parallel`, without a limit if not given.
+        /// Most processors that make a job faster; goes with `parallel`, without a limit if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1, max = 100_000_000))]
         limit: Option<u32>,
-        /// Whether a job that asks for more processors than are of use is taken to ask for as many as are: the
-        /// time it asks for is one on those then. Without it, what it asks for stays.
+        /// Whether the requested processors of a job are cut to the most that make it faster; the requested time then
+        /// refers to those. Without it, the request stays.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         capped: bool,
-        /// To what its times on other processors are rounded up.
+        /// Unit to which the times on other processors are rounded up.
         #[serde(default, skip_serializing_if = "is_default")]
         rounding: Rounding,
     },
-    /// Multiplies run times and requested times, such as those of a log of a machine that is faster than
-    /// the reference.
+    /// Multiplies run times and requested times, for example those of a log of a machine that is faster than the
+    /// reference.
     ScaleTimes {
-        /// What they are multiplied by.
+        /// Factor of the times.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
         factor: f64,
     },

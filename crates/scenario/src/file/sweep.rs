@@ -15,17 +15,16 @@ pub struct Sweep {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub replications: u32,
-    /// More runs than this are refused: it is easily reached by mistake.
+    /// Largest number of runs; larger sweeps are refused, because they are easily made by mistake.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_runs: u32,
-    /// The runs that others are compared with, job by job: one value of an axis, or of several, such as
-    /// `{ policy = "fcfs" }`. Each run is compared with the one there that has its seed and its other
-    /// values.
+    /// The runs with which others are compared, job by job: one value of an axis, or of several, such as `{ policy =
+    /// "fcfs" }`. Each run is compared with the reference run that has its seed and its other values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub reference: Option<BTreeMap<String, toml::Value>>,
-    /// What is varied.
+    /// Quantities that vary.
     #[serde(rename = "axis", default)]
     pub axes: Vec<Axis>,
 }
@@ -38,17 +37,17 @@ fn thousand() -> u32 {
     1_000
 }
 
-/// One thing that is varied.
+/// A quantity that varies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Axis {
     /// Name of the axis, a column of the results; without it, the last key of its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// What is varied: keys and names from the root with dots, `*` for all, such as "provider.*.policy".
+    /// Quantity that varies: keys and names from the root with dots, `*` for all, such as "provider.*.policy".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The values it takes.
+    /// Values of the axis.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1))]
     #[schemars(with = "Vec<serde_json::Value>")]
@@ -58,13 +57,13 @@ pub struct Axis {
     pub variants: Vec<AxisVariant>,
 }
 
-/// One of the variants of an axis.
+/// A variant of an axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AxisVariant {
-    /// Its name, as the results and legends have it.
+    /// Name of the variant, in the results and legends.
     pub name: Title,
-    /// What it sets: paths as in `path`, each with its value.
+    /// Values of the variant: paths as in `path`, each with its value.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
     pub set: toml::Table,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Name, TimeSpan};
 
-/// Submits the jobs of a workload.
+/// An actor that submits the jobs of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct User {
@@ -13,16 +13,16 @@ pub struct User {
     pub name: Name,
     /// Workload whose jobs the user submits.
     pub workload: Name,
-    /// Provider or metascheduler the user submits to: jobs are local to a provider,
-    /// external through a metascheduler.
+    /// Provider or metascheduler that receives the jobs: they are local at a provider, external through a
+    /// metascheduler.
     pub submits_to: Name,
-    /// A job that has waited this long is withdrawn; without it, users wait for ever.
+    /// Waiting time after which a job is withdrawn; without it, users wait without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<TimeSpan>,
 }
 
 impl User {
-    /// Who submits the jobs of this workload there, and never loses patience.
+    /// A user that submits the jobs of this workload there, with unlimited patience.
     pub fn named(name: Name, workload: Name, submits_to: Name) -> User {
         User { name, workload, submits_to, patience: None }
     }

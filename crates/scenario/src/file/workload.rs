@@ -13,7 +13,7 @@ use crate::quantity::{Name, Share, TimeSpan};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Workload {
-    /// Name of the workload, unique among workloads; what is drawn for its jobs depends on it.
+    /// Name of the workload, unique among workloads; the draws for its jobs depend on it.
     pub name: Name,
     /// Path of a log in Standard Workload Format (.swf, .swf.gz, .swf.zst), from the scenario's
     /// folder; `$VARIABLE` stands for an environment variable.
@@ -31,7 +31,7 @@ pub struct Workload {
     /// Parameters of the model "lublin-feitelson".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lublin: Option<Lublin>,
-    /// What each job brings along in a grid.
+    /// Data of each job in a grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
     /// The share of a resource that each job reserves as a session. A job that runs for a time R
@@ -53,10 +53,10 @@ pub struct Workload {
     /// Parameters of the model "workflows".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflows: Option<Workflows>,
-    /// How gaps and contradictions of a log are read.
+    /// Rules for gaps and contradictions of a log.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
-    /// What is done to the jobs, in this order.
+    /// Transformations of the jobs, in this order.
     #[serde(rename = "step", default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
 }
@@ -90,9 +90,9 @@ impl Workload {
 pub enum Model {
     /// Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs.
     LublinFeitelson,
-    /// Arrivals, run times and sizes drawn from stated laws, each for itself.
+    /// Arrivals, run times and sizes drawn independently from given laws.
     IndependentJobs,
-    /// Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand.
+    /// Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not available.
     SyntheticMonth,
     /// Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`.
     Applications,
@@ -106,12 +106,12 @@ pub enum Model {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InlineJob {
-    /// When the job is submitted.
+    /// Submission of the job.
     pub submit: TimeSpan,
-    /// Processors the job needs, all at once.
+    /// Processors that the job needs, all at once.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors: u32,
-    /// How long the job really runs on a reference processor.
+    /// Real run time of the job on a reference processor.
     pub run: TimeSpan,
     /// Requested time, the user's estimate and limit; without it, there is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub struct InlineJob {
     /// Priority key: smaller goes first where a provider orders by key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<i64>,
-    /// Number of the user, for steps that look at users.
+    /// Number of the user, for steps that examine users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<i32>,
 }

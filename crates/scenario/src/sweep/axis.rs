@@ -241,12 +241,12 @@ fn find(
         return Some(search.paths);
     }
     findings.problems.push(Problem {
-        message: format!("path \"{path}\" matches nothing in the scenario"),
+        message: format!("path \"{path}\" matches no key of the scenario"),
         span: span.clone(),
         label: "leads nowhere".into(),
         help: Some(search.dead_end.filter(|_| !too_late).unwrap_or_else(|| {
             if too_late {
-                return "sweeps, `set` and `extends` are read before anything is set".into();
+                return "sweeps, `set` and `extends` are read before values are set".into();
             }
             "write keys and names with dots, such as \"provider.*.policy\"".into()
         })),

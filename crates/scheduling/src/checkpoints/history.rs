@@ -3,13 +3,13 @@
 use haggle_model::{Span, Time};
 
 haggle_model::words! {
-    /// How a resource estimates its mean time between failures.
+    /// Estimate of the mean time between failures of a resource.
     #[derive(Default)]
     pub enum MeanFailure {
         /// Time since the start over the number of failures, or over one.
         #[default]
         Elapsed = "elapsed",
-        /// Mean of the intervals that a failure has ended; for ever before the first.
+        /// Mean of the intervals that a failure has ended; infinite before the first failure.
         Closed = "closed",
     }
 }

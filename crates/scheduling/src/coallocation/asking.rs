@@ -7,10 +7,10 @@ pub const TRIALS: u32 = 5;
 pub const MAPPING_TRIALS: u32 = 10;
 
 haggle_model::words! {
-    /// What providers are asked for.
+    /// Facts requested from providers.
     #[derive(Default)]
     pub enum AsksFor {
-        /// The processors that are available first, and nothing of what is planned behind that.
+        /// The processors that are available first, without the free times behind later plans.
         #[default]
         Machines = "machines",
         /// All free times; needs disclosure "slots".

@@ -5,13 +5,13 @@ use haggle_model::Time;
 use super::{Allocation, Demand, Together, divide_over};
 
 haggle_model::words! {
-    /// Which provider gives first to a job on several.
+    /// Provider that is filled first with parts of a job.
     #[derive(Default)]
     pub enum FillRule {
-        /// In the order of `providers`, beginning one further with every job.
+        /// In the order of `providers`; each job begins with the next one.
         #[default]
         InTurn = "in-turn",
-        /// The one with most free processors.
+        /// The provider with most free processors.
         LargestFirst = "largest-first",
     }
 }

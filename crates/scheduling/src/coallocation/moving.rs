@@ -6,12 +6,12 @@ use super::common_start::{FillRule, earliest_alone, earliest_between};
 use super::{Allocation, Demand, Together};
 
 haggle_model::words! {
-    /// How a job on several providers may move while it waits.
+    /// Moves of a waiting job on several providers.
     #[derive(Default)]
     pub enum CoallocationPolicy {
-        /// Not at all.
+        /// No moves.
         Rigid = "rigid",
-        /// Its start becomes earlier, its parts stay where they are.
+        /// Its start becomes earlier, and its parts stay where they are.
         Shift = "shift",
         /// Its start becomes earlier, or other providers take its parts.
         #[default]
@@ -20,13 +20,13 @@ haggle_model::words! {
 }
 
 haggle_model::words! {
-    /// Which places are looked at for a job that may be remapped.
+    /// Places examined for a job that may be remapped.
     #[derive(Default)]
     pub enum RemapRule {
         /// The earliest start.
         #[default]
         EarliestStart = "earliest-start",
-        /// The earliest start at one provider alone, too, where the job takes less time.
+        /// The earliest start, and also that at one provider alone, where the job takes less time.
         EarliestCompletion = "earliest-completion",
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 haggle_model::words! {
-    /// In which order a metascheduler serves the requests of several providers for moves.
+    /// Order in which a metascheduler serves the requests of several providers for moves.
     #[derive(Default)]
     pub enum RequestOrder {
-        /// First come, first served: a provider asks for one job at a time, so that idle providers take turns.
+        /// First come, first served: a provider requests one job at a time, so that idle providers take turns.
         #[default]
         InTurns = "in-turns",
-        /// All requests of one provider before those of the others, the first one in the scenario first.
+        /// All requests of one provider before those of the others, in the order of the scenario.
         ByProvider = "by-provider",
     }
 }

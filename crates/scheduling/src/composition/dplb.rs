@@ -14,13 +14,13 @@ use super::view::{View, level};
 use super::{BagCall, Composer, Composition, CompositionOptions};
 
 haggle_model::words! {
-    /// What counts as computing power left before a deadline.
+    /// Measure of the computing power left before a deadline.
     #[derive(Default)]
     pub enum WeightRule {
         /// Computing power x time to the deadline - load.
         #[default]
         FreeCapacity = "free-capacity",
-        /// The inverse of the time it takes to work off the load and a task.
+        /// Inverse of the time to complete the load and one task.
         DrainTime = "drain-time",
     }
 }

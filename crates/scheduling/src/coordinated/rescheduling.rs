@@ -14,20 +14,20 @@ use crate::plan::Plan;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 haggle_model::words! {
-    /// Who moves up first when something ends early.
+    /// Task that moves first when a job or task ends early.
     #[derive(Default)]
     pub enum ReschedulingRule {
-        /// The task whose whole bag is expected to be done first: a bag that is done late elsewhere gains nothing
-        /// from running early here (Netto 2009, 7.3.2, Algorithm 7).
+        /// The task whose whole bag is expected to complete first. A bag that completes late elsewhere gains nothing
+        /// from an early run here (Netto 2009, 7.3.2, Algorithm 7).
         #[default]
         Coordinated = "coordinated",
-        /// The task that is itself expected to be done first.
+        /// The task that is itself expected to complete first.
         Uncoordinated = "uncoordinated",
-        /// The task whose bag is expected to be done first as far as this provider has it.
+        /// The task whose share of the bag at this provider is expected to complete first.
         Local = "local",
         /// The task that is planned to start first, in one pass (Mu'alem and Feitelson 2001).
         Compress = "compress",
-        /// Nobody moves.
+        /// No task moves.
         None = "none",
     }
 }

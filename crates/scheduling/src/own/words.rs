@@ -21,7 +21,7 @@ macro_rules! words_or_own {
         $(#[$about])*
         pub enum $name<R = $crate::own::Own<$rule>> {
             $($(#[$meaning])* #[serde(rename = $word)] $value,)+
-            /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+            /// A rule of one's own, by its name; a program of one's own supplies it (docs/own-rules.md).
             #[serde(rename = "own")]
             Own(R),
         }

@@ -5,21 +5,21 @@ use std::cmp::Ordering;
 use haggle_model::{Sizing, Span, Time};
 
 haggle_model::words! {
-    /// Which of the jobs that wait goes first.
+    /// Order in which waiting jobs are treated.
     #[derive(Default)]
     pub enum ReallocationHeuristic {
-        /// The oldest.
+        /// The oldest job first.
         #[default]
         Mct = "mct",
-        /// The one that would be done first.
+        /// The job that would complete first.
         MinMin = "min-min",
-        /// The one that would be done last.
+        /// The job that would complete last.
         MaxMin = "max-min",
-        /// The one that would lose most if it came to the second best provider.
+        /// The job that would lose most at the second best provider.
         Sufferage = "sufferage",
-        /// The one that would be done so much earlier than where it is.
+        /// The job with the largest gain: the time by which it would complete earlier than where it is.
         MaxGain = "max-gain",
-        /// The same for each of the processors that it would get.
+        /// The job with the largest gain for each of the processors that it would get.
         MaxRelGain = "max-rel-gain",
     }
 }

@@ -4,12 +4,12 @@ use haggle_model::{Sizing, Time};
 use serde::{Deserialize, Serialize};
 
 haggle_model::words! {
-    /// How a provider searches for the number of processors of a moldable job.
+    /// Search of a provider for the number of processors of a moldable job.
     #[derive(Default)]
     pub enum Tuning {
         // Assumes that more processors are better up to a point and worse behind it; a plan with holes
         // violates that.
-        /// By halving the range of numbers; it may miss the best one.
+        /// By halving the range of numbers; the search may miss the best one.
         #[default]
         Binary = "binary",
         /// All numbers.

@@ -10,18 +10,18 @@ use haggle_model::Time;
 use super::Booking;
 
 haggle_model::words! {
-    /// Which waiting reservation is planned first; ties go to the one that was submitted first.
+    /// Order in which waiting reservations are planned; of equals, the one that was submitted first.
     #[derive(Default)]
     pub enum Criterion {
-        /// Drawn anew whenever a reservation is asked for.
+        /// Drawn anew at each request for a reservation.
         Shuffle = "shuffle",
-        /// The one that was submitted first.
+        /// The reservation that was submitted first.
         Fifo = "fifo",
         /// The biggest job, in processor-seconds.
         Bjf = "bjf",
-        /// The least flexible: the one whose start can be put off the shortest.
+        /// The least flexible: the one whose start can be delayed least.
         Lff = "lff",
-        /// The one with the earliest deadline.
+        /// The reservation with the earliest deadline.
         #[default]
         Edf = "edf",
     }

@@ -44,10 +44,10 @@ impl Alternative {
 }
 
 haggle_model::words! {
-    /// Where an interval behind a reservation that waits begins.
+    /// Beginning of an interval behind a waiting reservation.
     #[derive(Default)]
     pub enum AfterAnchor {
-        /// At its deadline, where it is out of the way wherever it moves.
+        /// At its deadline: it cannot overlap the interval wherever it moves.
         #[default]
         Deadline = "deadline",
         /// At its planned completion.

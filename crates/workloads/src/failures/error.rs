@@ -47,7 +47,9 @@ pub enum FailureError {
     },
     /// A law can give times below zero, or has no positive mean.
     #[error(
-        "resource \"{resource}\": time {which}: the {law} law has values below 0 or no finite mean above 0; take constant, uniform, choice, exponential, lognormal, weibull or gamma with such parameters"
+        "resource \"{resource}\": time {which}: the {law} law has values below 0 or no finite mean \
+         above 0; take constant, uniform, choice, exponential, lognormal, weibull or gamma with \
+         values from 0 on and a finite mean above 0"
     )]
     NotATime {
         /// Name of the resource.

@@ -23,14 +23,14 @@ pub struct FailureLaw {
 }
 
 haggle_model::words! {
-    /// How failures begin.
+    /// State of the nodes at time zero.
     #[derive(Default)]
     pub enum FailureStart {
-        /// All is up at time zero.
+        /// All nodes are up at time zero.
         #[default]
         Up = "up",
         // A time to failure begins at -U(0, 5) x the mean time to failure; failures before time zero are ignored.
-        /// As if failures had gone on for long: some nodes may be down at time zero.
+        /// As if failures had gone on for a long time: some nodes may be down at time zero.
         Stationary = "stationary",
     }
 }

@@ -30,15 +30,16 @@ pub struct FitLoad {
 }
 
 haggle_model::words! {
-    /// What becomes of a job that takes a load too far.
+    /// Treatment of a job that makes the load too large.
     #[derive(Default)]
     pub enum Overshoot {
         // A single job is often worth more than the tolerance.
-        /// It is left out, and smaller ones behind it are taken; gaps shrink until the last one is submitted before the end.
+        /// It is left out, and smaller jobs behind it are taken; gaps shrink until the last one is submitted before the
+        /// end.
         #[default]
         LeaveOut = "leave-out",
-        /// It is the last one, so that no job is left out between others; the gap to the next one belongs to the stretch,
-        /// which begins with the first.
+        /// It is the last job, so that no job between others is left out. The gap to the next job belongs to the
+        /// period, which begins with the first job.
         Take = "take",
     }
 }
@@ -113,7 +114,8 @@ impl FitLoad {
         }
         let Some(next) = jobs.get(taken) else {
             let problem = format!(
-                "all {taken} jobs are taken, so no next job says how long they took to come; take more jobs"
+                "all {taken} jobs are taken, so the time up to the next job is unknown; take more \
+                 jobs"
             );
             return Err(step_error("fit_load", problem));
         };
@@ -312,7 +314,8 @@ mod tests {
         );
         assert_eq!(
             error(taking(0.3, 0.03), worth(&FIVE[..4])),
-            "step fit-load: all 4 jobs are taken, so no next job says how long they took to come; take more jobs"
+            "step fit-load: all 4 jobs are taken, so the time up to the next job is unknown; take \
+             more jobs"
         );
         let at_once = [(7, 4, 100), (7, 1, 1)];
         assert_eq!(

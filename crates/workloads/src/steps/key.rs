@@ -35,13 +35,13 @@ haggle_model::words! {
 }
 
 haggle_model::words! {
-    /// Which keys go first.
+    /// Values of the key that go first.
     #[derive(Default)]
     pub enum KeyOrder {
-        /// Small ones: the field itself is the key.
+        /// Small values: the field itself is the key.
         #[default]
         SmallFirst = "small-first",
-        /// Large ones: the field times -1 is the key.
+        /// Large values: the field times -1 is the key.
         LargeFirst = "large-first",
     }
 }

@@ -26,13 +26,13 @@ pub struct Split {
 }
 
 haggle_model::words! {
-    /// What stays together when jobs are dealt out into parts.
+    /// Unit that stays together when jobs are divided into parts.
     #[derive(Default)]
     pub enum SplitBy {
         /// All jobs of a user of the log.
         #[default]
         User = "user",
-        /// Nothing: each job goes to any part.
+        /// A single job: each job goes to any part.
         Job = "job",
     }
 }

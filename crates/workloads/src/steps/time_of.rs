@@ -5,9 +5,9 @@ use haggle_model::{Job, Span};
 haggle_model::words! {
     /// One of the two times of a job.
     pub enum TimeOf {
-        /// How long the job really runs.
+        /// The real run time.
         RunTime = "run-time",
-        /// What its user asked for.
+        /// The time that its user requested.
         RequestedTime = "requested-time",
     }
 }

@@ -19,15 +19,15 @@ pub struct Window {
 }
 
 haggle_model::words! {
-    /// What becomes time zero after a window was cut.
+    /// Instant that becomes time zero after a window was cut.
     #[derive(Default)]
     pub enum WindowStart {
-        /// The window's beginning: windows of several logs stay in step.
+        /// The beginning of the window: windows of several logs stay synchronous.
         #[default]
         WindowIsZero = "window-is-zero",
         /// The first job in the window.
         FirstJobIsZero = "first-job-is-zero",
-        /// Nothing moves.
+        /// The old one: all times stay as they are.
         Keep = "keep",
     }
 }

@@ -86,7 +86,8 @@ impl OtherFormat {
                 "`haggle failures inspect` reads it, and so does `recorded` of `[[failures]]`"
             }
             OtherFormat::Sacct => {
-                "write a line of 18 numbers for each job first; docs/formats.md says which column of sacct is which field"
+                "write a line of 18 numbers for each job first; docs/formats.md has the columns of \
+                 sacct for the fields"
             }
             OtherFormat::NamedColumns => {
                 "write a line of 18 numbers for each job first; docs/formats.md describes them"

@@ -22,7 +22,7 @@ const HEADER_BYTES_MAX: usize = 4 * 1024 * 1024;
 const SKIPPED_KEPT: usize = 5;
 
 haggle_model::words! {
-    /// What becomes of a line that is not a record.
+    /// Treatment of a line that is not a record.
     #[derive(Default)]
     pub enum Malformed {
         /// It is an error.

@@ -19,7 +19,7 @@ impl Check<'_> {
         let protocol = coallocation.protocol.as_ref();
         let divides = "under a protocol every provider is asked for an equal part";
         let remove = "remove it, or remove `protocol`";
-        let answers = "without a `protocol` nobody waits for an answer";
+        let answers = "without a `protocol` there is no answer to wait for";
         let choose = "remove it, or choose a `protocol`";
         let (waits, why, remedy) = match protocol {
             None => (false, answers, choose),
@@ -32,7 +32,7 @@ impl Check<'_> {
         let (moves, still, remedy_of_still) = if protocol.is_some() {
             (false, "parts that a protocol has got stay where they are", remove)
         } else if rigid {
-            (false, "under policy \"rigid\" nothing moves", "remove it, or choose another `policy`")
+            (false, "under policy \"rigid\" no job moves", "remove it, or choose another `policy`")
         } else {
             let one = "a job at a single provider has no parts that move";
             (providers > 1, one, "remove it, or add a [[provider]]")

@@ -18,7 +18,7 @@ impl Check<'_> {
         let why = match asked {
             None => "no metascheduler uses the grid".to_owned(),
             Some(asked) => {
-                format!("its metaschedulers ask for no more than \"{}\"", asked.name())
+                format!("its metaschedulers request at most \"{}\"", asked.name())
             }
         };
         let read = asked.is_some_and(|asked| grid.disclosure() <= asked);
@@ -67,7 +67,7 @@ impl Check<'_> {
         let users = self.scenario.users.iter().enumerate();
         for (index, _) in users.filter(|(_, user)| self.scenario.submits_to_grid(user)) {
             let at = Path::root().key("user").index(index).key("patience");
-            let why = "sessions wait for nothing: they are placed when they arrive, or rejected";
+            let why = "sessions do not wait: they are placed when they arrive, or rejected";
             self.uses(&at, !grid.policy.takes_sessions(), "a user of sessions", why, "remove it");
         }
     }
@@ -97,7 +97,7 @@ impl Check<'_> {
             );
             let progress = (
                 told,
-                "no task says anything of its progress",
+                "no task reports its progress",
                 "remove it, or add `progress` to [workload.workflows]",
             );
             let fits = match told {
@@ -151,8 +151,8 @@ impl Check<'_> {
             let lengthens = progress.under == Underestimate::Longer
                 && matches!(progress.estimates, TaskEstimates::Under | TaskEstimates::Mixed);
             for key in ["amplitude", "amplitude-max", "amplitude-of", "floor", "decay"] {
-                let why =
-                    "no report of a task is read under this policy, and users say nothing before";
+                let why = "no report of a task is read under this policy, and users state no lengths in \
+                     advance";
                 let read = heard || progress.a_priori || lengthens && key.starts_with("amplitude");
                 self.uses(&at.key(key), read, &owner, why, remedy);
             }

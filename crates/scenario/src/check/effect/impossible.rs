@@ -144,7 +144,7 @@ impl Check<'_> {
             job.processors,
             others(wide.len()),
         );
-        let help = format!("write {most} at most, or submit it to who has more");
+        let help = format!("write {most} at most, or submit it to an actor with more");
         self.doubt(&at.key("processors"), message, "too wide", help);
     }
 

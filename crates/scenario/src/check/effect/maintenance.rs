@@ -27,7 +27,7 @@ impl Check<'_> {
                 (
                     "overlap",
                     maintenance.notice.is_some(),
-                    "what is known from the beginning is in nobody's way",
+                    "windows known from the beginning overlap no promise",
                     "remove it, or add `notice`",
                 ),
             ];

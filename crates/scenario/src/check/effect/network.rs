@@ -12,8 +12,8 @@ use crate::quantity::{Share, TimeSpan};
 use crate::resolve::copies;
 use haggle_config::document::Path;
 
-const NO_WAY: &str = "no message goes that way: users are where they submit to, and providers \
-                      talk to metaschedulers only";
+const NO_WAY: &str = "no message uses it: users are at the actor that they submit to, and \
+                      providers exchange messages with metaschedulers only";
 
 impl Check<'_> {
     /// Users are where they submit to, so that messages travel between metaschedulers and
@@ -48,8 +48,8 @@ impl Check<'_> {
             let at = network.key("stores").index(index);
             let is_used = ways.kept.contains_key(store.as_str());
             let why = format!("no provider keeps checkpoints in \"{store}\"");
-            let remedy = "remove it, or name it as `store` of the `checkpoints` of a provider whose jobs \
-                          go on from them";
+            let remedy = "remove it, or name it as `store` of the `checkpoints` of a provider \
+                          whose jobs continue from them";
             self.has_effect(&at, is_used, "`stores` of the network", &why, remedy);
         }
         let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
@@ -67,7 +67,7 @@ impl Check<'_> {
             "remove it, or set `loss`, `duplication` or a `partition`, or let actors crash";
         self.uses(&network.key("transport"), harms, "the network", why, remedy);
         let is_reliable = scenario.network.transport == Transport::Reliable;
-        let why = if is_reliable { "no message is lost" } else { "nothing is sent again" };
+        let why = if is_reliable { "no message is lost" } else { "no message is sent again" };
         let remedy = if is_reliable {
             "remove it, or set `loss` or a `partition`, or let actors crash"
         } else {

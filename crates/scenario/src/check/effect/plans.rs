@@ -5,8 +5,8 @@ use crate::check::plans::is_of_applications;
 use crate::file::{PlanCluster, PlanLinks, PlanMethod, PlanSearch, Plans, Scenario};
 use haggle_config::document::Path;
 
-const RECORDED: &str = "what is available of machines is in the record `loads`";
-const MEASURED: &str = "measured times say nothing of links";
+const RECORDED: &str = "the available parts of machines are in the record `loads`";
+const MEASURED: &str = "measured times do not depend on links";
 
 impl Check<'_> {
     pub(super) fn plan_effects(&mut self) {
@@ -24,7 +24,7 @@ impl Check<'_> {
             ("within", reschedules, why_not),
             ("checkpoint", reschedules, why_not),
             ("monitor-delay", reschedules && changes, "no plan is made after loads have changed"),
-            ("period", changes, "loads do not change: what is available has one value only"),
+            ("period", changes, "loads do not change: the available part has one value only"),
             ("between", moves, why_one),
             ("bandwidth", moves && sends, "no checkpoint moves to another cluster"),
             ("available-min", moves && sends, "no checkpoint moves to another cluster"),
@@ -44,7 +44,7 @@ impl Check<'_> {
             for key in ["cpu-min", "cpu-max"] {
                 self.uses(&at.key(key), drawn, &owner, RECORDED, "remove it");
             }
-            let alone = "one machine alone has nobody to communicate with";
+            let alone = "a single machine does not communicate";
             let why = match (drawn, communicates) {
                 (false, _) => RECORDED,
                 (true, false) => MEASURED,
@@ -62,15 +62,16 @@ impl Check<'_> {
         let pairs = plans.links == PlanLinks::Pairs;
         let why = match communicates {
             true => {
-                "where machines have one link each, all searches but that within a budget find the same"
+                "with one link for each machine, all searches except the one within a budget find \
+                 the same sets"
             }
-            false => "machines are looked for where phases are modelled",
+            false => "only applications with modelled phases search for machines",
         };
         let differs = pairs || search == PlanSearch::BoxesWithinBudget;
         self.uses(&path.key("search"), communicates && differs, "plans", why, "remove it");
         let drawn = plans.clusters.iter().any(draws_links);
         let why = match communicates {
-            true => "what is available of links has one value only",
+            true => "the available part of links has one value only",
             false => MEASURED,
         };
         self.uses(&path.key("links"), communicates && drawn, "plans", why, "remove it");

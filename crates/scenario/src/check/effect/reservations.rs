@@ -68,8 +68,8 @@ impl Check<'_> {
     ) {
         let offers = reservations.threshold.is_some();
         let reserved = serves.reserved;
-        let nothing = "nobody has jobs reserved here";
-        let none = "without `threshold` it offers nothing beside a window";
+        let nothing = "no job is reserved here";
+        let none = "without `threshold` it offers no interval beside a window";
         let rows = [
             ("criterion", reserved, nothing),
             ("fix-at", reserved, nothing),
@@ -109,13 +109,13 @@ impl Check<'_> {
         let offered =
             "remove it, or set `threshold` in the `policy` of a provider that its users submit to";
         let rigid = ("no job is moldable", "remove it, or add a step \"moldable\" before this one");
-        let beside = ("no provider that gets its jobs offers anything beside a window", offered);
+        let beside = ("no provider that gets its jobs offers intervals beside a window", offered);
         let firm = (
-            "no processor fails where its jobs are reserved, and no job runs on past its plan",
+            "no processor fails where its jobs are reserved, and no job runs longer than planned",
             "remove it, or add [[failures]] of a provider that its users submit to",
         );
         let narrow = (
-            "no job may run on fewer processors, and it does what \"substitute\" does",
+            "no job may run on fewer processors, so it equals \"substitute\"",
             "choose \"substitute\", or say `narrowest` here and add a step \"moldable\" before this one",
         );
         let rows = [
@@ -123,7 +123,7 @@ impl Check<'_> {
                 "flexible",
                 leaves || *flexible == Share::ALL,
                 (
-                    "it is not said what freedom users leave",
+                    "the freedom that users leave is missing",
                     "remove it, or add `flexibility` or `accepts`",
                 ),
             ),

@@ -13,7 +13,7 @@ use haggle_config::document::Path;
 impl Check<'_> {
     pub(super) fn seed_effects(&mut self) {
         let draws = draws(self.scenario);
-        let why = "nothing here is drawn, so the seed changes nothing";
+        let why = "no value is drawn, so all seeds give the same run";
         let remedy = "remove it: all runs of a point would be copies of one";
         let at = Path::root().key("sweep").key("replications");
         self.uses(&at, draws, "the sweep", why, remedy);
