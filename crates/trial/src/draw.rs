@@ -11,6 +11,7 @@
 //! wants one key or word, so that all of them occur: see `wanted`. Meanings of strings that a schema cannot
 //! express (such as references to names) are in `strings`, and the sizes of worlds in `size`.
 
+mod beside;
 mod dice;
 mod document;
 mod fill;
@@ -41,6 +42,9 @@ use haggle_scenario::{Experiment, InvalidScenario, Logs, Source};
 /// Largest number of repairs of a drawn scenario.
 const REPAIRS_MAX: u32 = 400;
 
+/// Share of accepted worlds that get another world beside them, in percent.
+const BESIDE: usize = 30;
+
 /// Number of the repair from which on the wanted key of a case may be removed.
 const REPAIRS_WANTED: u32 = 360;
 
@@ -55,8 +59,8 @@ pub struct Drawn {
     pub refused: Option<String>,
 }
 
-/// Draws case `number` under `seed`. Each text is written to `path` before it is read, so that a text whose
-/// reading panics can be found there.
+/// Draws case `number` under `seed`: one world, or two side by side. Each text is at `path` before it is read, so
+/// that a text whose reading ends in a panic can be found there.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -66,14 +70,23 @@ pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
     let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
     let theme = match themes[..] {
-        // A key that fits one theme only is hardly ever accepted in another world.
+        // A key that suits only one theme is hardly ever accepted in any other world.
         [Theme::Anything, only] => only,
         _ => *dice.pick(&themes),
     };
-    draw_about(theme, &mut dice, wanted, path)
+    let one = draw_about(theme, &mut dice, wanted.clone(), path)?;
+    if one.refused.is_some() || !dice.chance(BESIDE) {
+        return Ok(one);
+    }
+    let two = draw_beside(&one, theme, &mut dice, wanted, path)?;
+    if two.refused.is_none() {
+        return Ok(two);
+    }
+    write_with_records(path, &to_text(&one.document))?;
+    Ok(one)
 }
 
-/// Draws a case under a theme.
+/// Draws a case of a theme.
 fn draw_about(
     theme: Theme,
     dice: &mut Dice,
@@ -81,7 +94,39 @@ fn draw_about(
     path: &Path,
 ) -> io::Result<Drawn> {
     let mut draw = Draw::new(dice, theme);
-    let mut document = draw.document(&mut wanted);
+    let document = draw.document(&mut wanted);
+    accept(document, &mut draw, wanted, path)
+}
+
+/// Draws a world of another theme and puts it beside an accepted one.
+fn draw_beside(
+    one: &Drawn,
+    theme: Theme,
+    dice: &mut Dice,
+    wanted: Option<Wanted>,
+    path: &Path,
+) -> io::Result<Drawn> {
+    let others: Vec<Theme> = Theme::ALL.into_iter().filter(|other| *other != theme).collect();
+    let other = *dice.pick(&others);
+    let two = draw_about(other, dice, None, path)?;
+    if two.refused.is_some() {
+        return Ok(two);
+    }
+    let mut document = one.document.clone();
+    beside::join(&mut document, two.document);
+    // Names of tables that were left out lead elsewhere.
+    let mut draw = Draw::new(dice, Theme::Anything);
+    fill::fill(&mut document, &mut draw);
+    accept(document, &mut draw, wanted, path)
+}
+
+/// Repairs a document until it is accepted, or given up.
+fn accept(
+    mut document: toml::Table,
+    draw: &mut Draw<'_>,
+    mut wanted: Option<Wanted>,
+    path: &Path,
+) -> io::Result<Drawn> {
     let mut repairs = 0;
     loop {
         let text = to_text(&document);
@@ -96,7 +141,7 @@ fn draw_about(
         if repairs == REPAIRS_WANTED {
             wanted = None;
         }
-        repair::repair(&mut document, &invalid, repairs, &mut wanted, &mut draw);
+        repair::repair(&mut document, &invalid, repairs, &mut wanted, draw);
     }
 }
 

@@ -33,7 +33,7 @@ type Has = fn(&Scenario, &Done) -> bool;
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
 const FEATURES: [(&str, Has); 36] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
-    ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
+    ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
     ("metascheduler", |scenario, _| !scenario.metaschedulers.is_empty()),
     ("composition", |scenario, _| compositions(scenario).next().is_some()),
@@ -94,8 +94,24 @@ pub fn of(scenario: &Scenario, done: &Done) -> BTreeSet<String> {
 }
 
 fn bags(scenario: &Scenario) -> bool {
-    let bags = |step: &file::Step| matches!(step, file::Step::Bags {});
-    scenario.workloads.iter().any(|workload| workload.steps.iter().any(bags))
+    scenario.workloads.iter().any(are_bags)
+}
+
+fn are_bags(workload: &file::Workload) -> bool {
+    workload.steps.iter().any(|step| matches!(step, file::Step::Bags {}))
+}
+
+/// True if a user submits jobs other than bags, and not to a grid or to plans alone.
+fn rigid(scenario: &Scenario) -> bool {
+    let directory = scenario.directory();
+    let is_rigid = |user: &file::User| {
+        let to = user.submits_to.as_str();
+        let meets = directory.metascheduler(to).is_some()
+            || scenario.providers.iter().any(|it| to.starts_with(it.name.as_str()));
+        let of = |place: usize| !are_bags(&scenario.workloads[place]);
+        meets && directory.sources(user.workload.as_str()).into_iter().any(of)
+    };
+    scenario.users.iter().any(is_rigid)
 }
 
 /// True if a workload has workflows whose tasks run on a grid, or on providers if not `on_grid`.

@@ -1,0 +1,124 @@
+//! Joins two drawn worlds, so that features of different actors meet in one run.
+//!
+//! The worlds share the clock, the network, the workload files and the results. All names of the second world get
+//! a prefix. Keys that a scenario has once (header, results, sweep, figures) are those of the first world.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+use toml::Value;
+
+use super::keys::{chosen, member, named};
+use super::strings::{Role, role};
+use haggle_scenario::schema::SCHEMA;
+
+/// Prefix of the names of the second world.
+const PREFIX: &str = "x";
+
+/// Lists to which the second world adds its members.
+const LISTS: [&str; 6] =
+    ["workload", "provider", "metascheduler", "user", "maintenance", "failures"];
+
+/// Tables of the second world that the first one takes if it has none.
+const TABLES: [&str; 3] = ["grid", "plans", "network"];
+
+/// Adds the actors of `second` to `first`. A name in `second` may then lead nowhere, if its table was left out.
+pub(super) fn join(first: &mut toml::Table, mut second: toml::Table) {
+    rename(&mut second);
+    for key in LISTS {
+        let Some(Value::Array(more)) = second.remove(key) else { continue };
+        match first.get_mut(key) {
+            Some(Value::Array(items)) => items.extend(more),
+            _ => drop(first.insert(key.to_owned(), Value::Array(more))),
+        }
+    }
+    for key in TABLES {
+        if let Some(table) = second.remove(key) {
+            first.entry(key).or_insert(table);
+        }
+    }
+}
+
+/// Puts the prefix before all names that the document gives, and before all uses of them.
+fn rename(document: &mut toml::Table) {
+    let mut own = BTreeSet::new();
+    each_string(document, "Scenario", SCHEMA.whole(), &mut |role, text| {
+        if matches!(role, Role::Own(_)) {
+            own.insert(text.clone());
+        }
+    });
+    // A copy of a provider, or a resource of a site, has the name and its number.
+    let is_own = |name: &str| {
+        own.contains(name) || name.rsplit_once('-').is_some_and(|(name, _)| own.contains(name))
+    };
+    each_string(document, "Scenario", SCHEMA.whole(), &mut |role, text| {
+        if matches!(role, Role::Own(_) | Role::Names(_)) && is_own(text) {
+            text.insert_str(0, PREFIX);
+        }
+    });
+}
+
+/// Visits the strings of a table that have a role.
+fn each_string(
+    table: &mut toml::Table,
+    name: &str,
+    schema: &Json,
+    visit: &mut impl FnMut(Role, &mut String),
+) {
+    let schema = chosen(table, schema).1;
+    for (key, value) in table {
+        each_in(value, (name, key), &schema["properties"][key], visit);
+    }
+}
+
+fn each_in(
+    value: &mut Value,
+    (table, key): (&str, &str),
+    schema: &Json,
+    visit: &mut impl FnMut(Role, &mut String),
+) {
+    match value {
+        Value::String(text) => {
+            if let Some(role) = role(table, key) {
+                visit(role, text);
+            }
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| each_in(item, (table, key), schema, visit));
+        }
+        Value::Table(inner) => {
+            let (name, schema) = named(member(schema));
+            each_string(inner, name.unwrap_or(table), schema, visit);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> toml::Table {
+        text.parse().expect("it is TOML")
+    }
+
+    #[test]
+    fn names_of_the_second_world_differ_from_those_of_the_first() {
+        let world = "[[workload]]\nname = \"w1\"\n\n[[provider]]\nname = \"p1\"\ncount = 2\n\n\
+                     [[user]]\nname = \"u1\"\nworkload = \"w1\"\nsubmits-to = \"p1-2\"\n";
+        let mut joined = table(world);
+        join(&mut joined, table(world));
+        let user = &joined["user"][1];
+        assert_eq!(user["submits-to"].as_str(), Some("xp1-2"));
+        assert_eq!(user["workload"].as_str(), Some("xw1"));
+        assert_eq!(joined["provider"].as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn what_a_scenario_has_once_is_that_of_the_first_world() {
+        let mut joined = table("[network]\nlatency = \"1s\"\n");
+        join(&mut joined, table("[network]\nlatency = \"2s\"\n\n[grid]\nname = \"g1\"\n"));
+        assert_eq!(joined["network"]["latency"].as_str(), Some("1s"));
+        assert_eq!(joined["grid"]["name"].as_str(), Some("xg1"));
+    }
+}
