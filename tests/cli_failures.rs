@@ -808,7 +808,7 @@ of = ["south"]
     × these failures have two sources, `law` and `nominal`
     help: keep one of them, or make two [[failures]] of different providers
     × the normal law has values below 0 or no finite mean above 0
-    help: constant, uniform, choice, exponential, lognormal, weibull and gamma can be used, with values
+    help: constant, uniform, choice, exponential, lognormal, weibull and gamma can be used, with
     × provider "north" has 2 nodes, not 3
     help: remove `nodes` to let all fail
     × provider "north" has failures in two tables
