@@ -217,7 +217,7 @@ fn a_job_that_computed_in_vain_and_waited_for_repair() {
 
       where its time went  waiting, s             running, s
       processors down            3600  1 h 0 min
-      computing in vain          7200  2 h 0 min
+      wasted computing           7200  2 h 0 min
       computing                                        18000  5 h 0 min
       all                       10800  3 h 0 min       18000  5 h 0 min
 
@@ -251,7 +251,7 @@ fn a_job_that_went_on_from_a_checkpoint_paid_for_it() {
 
       where its time went  waiting, s              running, s
       processors down            3600   1 h 0 min
-      computing in vain          1620      27 min
+      wasted computing           1620      27 min
       checkpoints                 180       3 min         480      8 min
       computing                                         18000  5 h 0 min
       all                        5400  1 h 30 min       18480  5 h 8 min
@@ -283,7 +283,7 @@ fn a_job_that_was_given_up() {
       7200 s  2 h 0 min  given up: it is not started again
 
       where its time went  waiting, s             running, s
-      computing in vain          7200  2 h 0 min
+      wasted computing           7200  2 h 0 min
 
     It waited 7200 s (2 h 0 min) and no attempt came to its end.
     ----- stderr -----
@@ -306,7 +306,7 @@ fn a_job_that_waits_for_its_machine_when_the_run_stops() {
 
       where its time went  waiting, s              running, s
       processors down            1800      30 min
-      computing in vain          7200   2 h 0 min
+      wasted computing           7200   2 h 0 min
       all                        9000  2 h 30 min
 
     It waited 9000 s (2 h 30 min) and no attempt came to its end.
@@ -560,7 +560,7 @@ fn a_job_of_a_grid_that_was_tried_twice() {
       slot free: until the scheduler's next round                            180       3 min
       resources down                                                         420       7 min
       data transfers                                       60  1 min         180       3 min
-      computing in vain                                                     1680      28 min
+      wasted computing                                                      1680      28 min
       checkpoints                                                            180       3 min
       computing                                                             7200   2 h 0 min
       all                                                  60  1 min        9840  2 h 44 min
@@ -1167,7 +1167,7 @@ fn a_task_whose_resource_was_down_or_believed_down() {
       before its parents were done           10
       resource of the schedule down         300  5 min
       repair not known yet                  112  1 min
-      computing in vain                   100.1  1 min
+      wasted computing                    100.1  1 min
       computing                                                200  3 min
       all                                 522.1  8 min         200  3 min
 
@@ -1175,7 +1175,7 @@ fn a_task_whose_resource_was_down_or_believed_down() {
 
     The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
 
-      task  job      may start, s  waiting, s  data, s  computing, s  in vain, s  done, s
+      task  job      may start, s  waiting, s  data, s  computing, s  wasted, s  done, s
          0  flows!1         63378           0        0            10           0    63388
          1  flows!2         63388         412        0           200       100.1    64100
        all                                412        0           210       100.1

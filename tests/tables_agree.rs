@@ -469,13 +469,13 @@ fn what_is_wrong_with_what_was_held_is_found() {
                 row.set("end_time", "");
                 row.set("outcome", "open");
             });
-            expect(kept.clone(), "parts held in vain are the parts given up");
+            expect(kept.clone(), "wasted holds are those of parts given up");
             // Under these a part may be given up of what is agreed on later.
             if !["negotiation", "claiming"].contains(&protocol) {
                 expect(kept, "a held part without agreement is given back");
             }
             let longer = changed(("outcome", "given_up"), &|row| row.add("end_time", 1.0));
-            expect(longer, "parts held in vain are the parts given up");
+            expect(longer, "wasted holds are those of parts given up");
         }
         if has_leases(protocol) {
             let lapsed = changed(("lease_end_time", ""), &|row| {

@@ -19,7 +19,7 @@ pub mod information;
 pub mod plan;
 pub mod resource;
 pub mod storage;
-pub mod superseded;
+pub mod surplus;
 
 pub use checkpoints::CheckpointServer;
 pub use dispatcher::{Dispatcher, DispatcherConfig, Known, Overflow};

@@ -11,6 +11,7 @@ mod failures;
 mod job;
 mod load;
 mod machine;
+mod mailbox;
 mod maintenance;
 mod negotiation;
 mod nodes;
@@ -26,7 +27,6 @@ mod shares;
 mod slots;
 mod submission;
 mod transactions;
-mod unheard;
 
 use std::collections::BTreeMap;
 
@@ -41,6 +41,7 @@ use self::expected::Expected;
 use self::job::Run;
 use self::load::Load;
 use self::machine::Machine;
+use self::mailbox::Mailbox;
 use self::maintenance::Windows;
 use self::negotiation::Negotiation;
 use self::pieces::{Piece, Pieces};
@@ -49,7 +50,6 @@ use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
 use self::saving::Carried;
 use self::transactions::Transactions;
-use self::unheard::Unheard;
 use crate::protocol::{
     BargainMessage, DataMessage, Message, ResourceMessage, RunMessage, ShareMessage, Timer,
 };
@@ -61,7 +61,7 @@ pub use maintenance::Maintenance;
 pub use negotiation::{Bargaining, Estimates};
 pub use reserving::ReservingConfig;
 pub use saving::CheckpointStore;
-pub(crate) use shares::worse;
+pub(crate) use shares::worst_of;
 pub use transactions::Transacting;
 
 /// One space-shared machine and its queue.
@@ -97,7 +97,7 @@ pub struct Provider {
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
     /// Events of which its scheduler has not been notified yet; until it is, nothing starts.
-    unheard: Option<Box<Unheard>>,
+    mailbox: Option<Box<Mailbox>>,
 }
 
 impl Provider {
@@ -131,7 +131,7 @@ impl Provider {
             profiling: Profiling::default(),
             transactions: Transactions::new(&config.transacting),
             coordinated: BTreeMap::new(),
-            unheard: None,
+            mailbox: None,
             config,
         }
     }

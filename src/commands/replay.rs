@@ -213,14 +213,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let scenarios: Vec<Scenario> =
         policies.iter().map(|&policy| scenario(args, policy)).collect::<Result<_, _>>()?;
     say_waiting(&args.log);
-    let mut vain = in_vain(&scenarios);
+    let mut warnings = without_effect(&scenarios);
     if args.compression.is_some() && !policies.contains(&Policy::Conservative) {
-        vain.push(
+        warnings.push(
             "`--compression` has no effect: only policy \"conservative\" reads it".to_owned(),
         );
     }
     if args.overrun.is_some() && fits_all_jobs(args.estimates) {
-        vain.push(
+        warnings.push(
             "`--overrun` has no effect: with these `--estimates` no job runs past its request"
                 .to_owned(),
         );
@@ -229,7 +229,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     // Figures of the same jobs on their original machine.
     let mut recorded = None;
     for (scenario, &policy) in scenarios.iter().zip(policies) {
-        let (outcome, totals) = replay(args, policy, scenario, &vain)?;
+        let (outcome, totals) = replay(args, policy, scenario, &warnings)?;
         recorded = totals;
         if !args.quiet {
             // Mistakes of a log are the same under every policy.
@@ -293,7 +293,7 @@ fn replay(
     args: &Args,
     policy: Policy,
     scenario: &Scenario,
-    vain: &[String],
+    warnings: &[String],
 ) -> Result<(Outcome, Option<Baseline>), Error> {
     let several = args.policy.len() > 1;
     let destination = args.output.as_ref().map(|folder| Destination {
@@ -309,7 +309,7 @@ fn replay(
         stop: &STOP,
         watch: &watch,
         check: args.check,
-        warnings: vain,
+        warnings,
     };
     let machine = scenario.providers.first().map_or(0, |machine| machine.processors);
     let totals = Arc::new(Mutex::new(Totals::new(machine)));
@@ -405,7 +405,7 @@ fn filter(args: &Args) -> Option<file::Step> {
 }
 
 /// Options without effect under all policies.
-fn in_vain(scenarios: &[Scenario]) -> Vec<String> {
+fn without_effect(scenarios: &[Scenario]) -> Vec<String> {
     let of = |scenario: &Scenario| -> Vec<String> {
         let read = Experiment::read(Source::new("replay.toml", scenario.to_toml()), Logs::Ignore);
         let variants = read.into_iter().flat_map(|experiment| experiment.variants);

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     let warnings = experiment.warnings.clone();
-    let (mut scenario, vain) = single(experiment)?;
+    let (mut scenario, without_effect) = single(experiment)?;
     if !args.quiet {
         warn(&warnings);
     }
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         stop: &STOP,
         watch: &watch,
         check: args.check,
-        warnings: &vain,
+        warnings: &without_effect,
     };
     let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
     if destination.folder == own.path() {

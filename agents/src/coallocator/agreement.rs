@@ -120,9 +120,9 @@ impl Coallocator {
                 }
                 Output::Tell(Progress::Aborted { votes, .. }) => {
                     self.hear_refusals(&votes);
-                    self.in_vain(now, out);
+                    self.on_failed_trial(now, out);
                 }
-                Output::Tell(Progress::Broken { .. }) => self.in_vain(now, out),
+                Output::Tell(Progress::Broken { .. }) => self.on_failed_trial(now, out),
                 Output::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
                 Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
             }

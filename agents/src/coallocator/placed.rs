@@ -2,7 +2,7 @@
 
 use haggle_model::{BagRecord, Booking, Coallocated, JobId, JobRecord, Time};
 use haggle_planning::iterative::is_no_later;
-use haggle_scheduling::coallocation::{Allocation, InVain};
+use haggle_scheduling::coallocation::{Allocation, NoImprovement};
 use haggle_scheduling::promise;
 
 use super::{Coallocator, Stage, Traits};
@@ -18,7 +18,7 @@ pub(super) struct Placed {
     pub(super) allocation: Allocation,
     /// Result of the last search that found no better place than this one, and the number of changes that were known
     /// then.
-    pub(super) in_vain: Option<(u64, InVain)>,
+    pub(super) no_improvement: Option<(u64, NoImprovement)>,
     placed: Time,
     first: Coallocated,
     bookings: Vec<Booking>,
@@ -73,7 +73,7 @@ impl Coallocator {
         match &mut entry.stage {
             Stage::Placed(placed) => {
                 (placed.allocation, placed.parts) = (allocation, parts);
-                placed.in_vain = None;
+                placed.no_improvement = None;
                 placed.first.moves += 1;
                 placed.first.run_time = run_time;
                 placed.bookings.push(booking);
@@ -92,7 +92,7 @@ impl Coallocator {
                 entry.stage = Stage::Placed(Box::new(Placed {
                     traits,
                     allocation,
-                    in_vain: None,
+                    no_improvement: None,
                     placed: now,
                     first,
                     bookings: vec![booking],

@@ -187,18 +187,22 @@ impl Coallocator {
         // The promised completion is no later than the deadline.
         let demand = Demand { deadline: None, ..demand(&entry.submission, &traits) };
         let what = (&demand, &placed.allocation);
-        let (heard, changed) = self.known.news(placed.in_vain.as_ref().map(|&(heard, _)| heard));
-        let in_vain = placed.in_vain.as_ref().map(|(_, in_vain)| in_vain);
+        let (heard, changed) =
+            self.known.news(placed.no_improvement.as_ref().map(|&(heard, _)| heard));
+        let no_improvement =
+            placed.no_improvement.as_ref().map(|(_, no_improvement)| no_improvement);
         // Without a change near its place, another search would fail, too.
-        if in_vain.is_some_and(|in_vain| in_vain.holds(what, changed, soonest)) {
+        if no_improvement.is_some_and(|no_improvement| no_improvement.holds(what, changed, soonest))
+        {
             return None;
         }
         let Traits { moves, first, .. } = traits;
         let search = Search { moves, first, fill: self.config.fill, choice: self.config.choice };
         let found = self.known.see(soonest, &turn.own, |free| {
-            improve(search, free, what, in_vain.zip(changed), soonest)
+            improve(search, free, what, no_improvement.zip(changed), soonest)
         });
-        placed.in_vain = found.as_ref().err().map(|in_vain| (heard, in_vain.clone()));
+        placed.no_improvement =
+            found.as_ref().err().map(|no_improvement| (heard, no_improvement.clone()));
         found.ok()
     }
 
@@ -239,7 +243,7 @@ impl Coallocator {
 
     /// Handles an agreement that failed because other jobs took the room. A job without a place is tried again, and
     /// so is an application that moves.
-    pub(super) fn in_vain(&mut self, now: Time, out: &mut Outbox) {
+    pub(super) fn on_failed_trial(&mut self, now: Time, out: &mut Outbox) {
         let tries_again = |turn: &Turn| turn.asked_by.is_none() || self.mapper.is_some();
         let Some(turn) = self.turn.as_ref().filter(|turn| tries_again(turn)) else {
             return self.end_turn(now, false, out);

@@ -8,7 +8,7 @@ use haggle_model::{ActorId, JobId, JobOutcome, JobRecord, Observation, Time};
 use super::{Desk, Entry, Withdrawal};
 use crate::Outbox;
 use crate::protocol::SubmissionMessage;
-use crate::provider::worse;
+use crate::provider::worst_of;
 
 /// The parts of one job.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Parts {
     pub fn end(&mut self, who: ActorId, outcome: JobOutcome) -> bool {
         let Some(place) = self.left.iter().position(|&it| it == who) else { return false };
         self.left.swap_remove(place);
-        self.outcome = worse(self.outcome, outcome);
+        self.outcome = worst_of(self.outcome, outcome);
         true
     }
 }

@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 pub use self::overflow::Overflow;
 use self::rounds::{Answers, NextRound};
 use super::resource::{Checkpoints, JobData};
-use super::superseded::Superseded;
+use super::surplus::Surplus;
 use crate::desk::{Desk, Entry, Withdrawal};
 use crate::protocol::{
     CheckpointMessage, DataMessage, DispatchMessage, GridTimer, InformationMessage, Message,
@@ -113,7 +113,7 @@ pub struct Dispatcher {
     moving: BTreeMap<JobId, Moving>,
     /// The dependencies of tasks.
     ledger: Ledger,
-    superseded: Superseded,
+    surplus: Surplus,
     stream: Stream,
     next: NextRound,
     account: RoundsAccount,
@@ -193,7 +193,7 @@ impl Dispatcher {
             blocked: (0, 0),
             moving: BTreeMap::new(),
             ledger,
-            superseded: Superseded::default(),
+            surplus: Surplus::default(),
             stream,
             next: NextRound::None,
             account: RoundsAccount::default(),
@@ -301,8 +301,8 @@ impl Dispatcher {
     fn over(&mut self, job: JobId, outcome: GridOutcome, word: JobOutcome, out: &mut Outbox) {
         let Some(entry) = self.desk.finish(job, word, out) else { return };
         let record = self.record(entry, outcome);
-        match self.superseded.has(job) {
-            true => self.superseded.over.push(record),
+        match self.surplus.has(job) {
+            true => self.surplus.over.push(record),
             false => out.observe(Observation::GridJobOver(Arc::new(record))),
         }
     }
@@ -413,7 +413,7 @@ impl Dispatcher {
 
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         // No further round has come for these jobs to cancel their copies.
-        for record in std::mem::take(&mut self.superseded).over {
+        for record in std::mem::take(&mut self.surplus).over {
             out.observe(Observation::GridJobOver(Arc::new(record)));
         }
         let wanted = self.config.policy.replicas();

@@ -114,7 +114,7 @@ impl Provider {
     /// The plan may have changed: a decision follows, at once or at the end of the instant. Waiting
     /// tasks of bags move up earlier, after all ends of this instant.
     pub(super) fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
-        if self.unheard.is_some() {
+        if self.mailbox.is_some() {
             return;
         }
         if self.deciding.passes == Passes::Event {

@@ -6,7 +6,7 @@
 //! ([`MAX_ATTEMPTS`](haggle_scheduling::MAX_ATTEMPTS)). The time of a repair is unknown beforehand,
 //! so the local scheduler plans as if failed processors never came back. It is notified of all
 //! failures and repairs of one instant together, so that nothing starts on processors that fail
-//! next (`unheard.rs`).
+//! next (`mailbox.rs`).
 
 use haggle_model::reservation::{Answer, Cause};
 use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
@@ -18,7 +18,7 @@ use super::job::{HeldJob, Run};
 use super::machine::Attempt;
 use super::pieces::Piece;
 use super::shares::Share;
-use super::shares::worse;
+use super::shares::worst_of;
 use crate::Outbox;
 use crate::protocol::{SubmissionMessage, Timer};
 
@@ -185,7 +185,7 @@ impl Provider {
         };
         share.lost += u64::from(tasks);
         if share.lost >= u64::from(self.config.max_attempts) * u64::from(share.tasks) {
-            share.outcome = worse(JobOutcome::Failed, share.outcome);
+            share.outcome = worst_of(JobOutcome::Failed, share.outcome);
             share.left -= tasks;
             if share.left == 0 {
                 self.finish_share(now, slot, out);

@@ -95,8 +95,8 @@ impl Provider {
         let Some(scheduler) = self.scheduler.maintaining() else { return false };
         let kept = scheduler.kept(now, number).min(self.machine.free());
         let closed = self.machine.close(kept);
-        match &mut self.unheard {
-            Some(unheard) => unheard.begin(number, kept),
+        match &mut self.mailbox {
+            Some(mailbox) => mailbox.begin(number, kept),
             None => scheduler.begin(now, number, kept),
         }
         self.observe_window(number, heard, WindowFate::Begun(closed.clone()), out);
@@ -114,8 +114,8 @@ impl Provider {
         let mut opened = closed;
         opened.remove_all(&down);
         self.machine.open(&opened);
-        if let Some(unheard) = &mut self.unheard {
-            unheard.end(number, &down);
+        if let Some(mailbox) = &mut self.mailbox {
+            mailbox.end(number, &down);
             return true;
         }
         self.tell_maintenance_over(now, number);

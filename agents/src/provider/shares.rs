@@ -93,7 +93,7 @@ impl Provider {
         }
         let (killed, planned_end) = (attempt.killed(slot), attempt.planned_end);
         self.machine.end(&attempt);
-        share.outcome = worse(share.outcome, attempt.outcome);
+        share.outcome = worst_of(share.outcome, attempt.outcome);
         out.observe(Observation::TasksOver {
             job: share.call.job,
             provider: self.config.id,
@@ -148,7 +148,7 @@ impl Share {
 }
 
 /// The outcome of the whole if its parts have these outcomes.
-pub(crate) fn worse(one: JobOutcome, other: JobOutcome) -> JobOutcome {
+pub(crate) fn worst_of(one: JobOutcome, other: JobOutcome) -> JobOutcome {
     let lost = one == JobOutcome::Failed || other == JobOutcome::Completed;
     if lost { one } else { other }
 }

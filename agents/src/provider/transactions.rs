@@ -582,7 +582,7 @@ impl Provider {
     /// At the end of an instant with changes: waiting requests are considered again, and watchers
     /// are notified.
     pub(super) fn room_may_have_changed(&mut self, now: Time, out: &mut Outbox) {
-        if !self.transacts() || !self.transactions.started || self.unheard.is_some() {
+        if !self.transacts() || !self.transactions.started || self.mailbox.is_some() {
             return;
         }
         let parts: Vec<Slot> = self.transactions.bookings.values().copied().collect();

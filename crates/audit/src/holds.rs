@@ -43,7 +43,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let none = !cost && it.outcome != "agreed";
         findings.expect(
             none,
-            "a part that ran, was held in vain, or was agreed on, is in \
+            "a part that ran, was held in wasted, or was agreed on, is in \
                                `holds`",
             place,
         );
@@ -166,9 +166,9 @@ fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], finding
     let rule = "a transaction is partial if some of its parts ran and others did not";
     findings.equal(rule, place(), 0 < ran && ran < opened.parts, opened.partial);
     let given_up = rows.iter().filter(|row| row.outcome == "given_up");
-    let vain = given_up.map(|row| row.processors as f64 * since(Some(row.since), row.end));
-    let rule = "parts held in vain are the parts given up";
-    findings.close(rule, place(), Some(vain.sum()), Some(opened.held_in_vain));
+    let wasted = given_up.map(|row| row.processors as f64 * since(Some(row.since), row.end));
+    let rule = "wasted holds are those of parts given up";
+    findings.close(rule, place(), Some(wasted.sum()), Some(opened.held_in_vain));
 }
 
 /// Each part that ran was held by its provider, and ran from when it could begin until its end.

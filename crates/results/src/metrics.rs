@@ -212,7 +212,7 @@ impl Place {
     }
 }
 
-/// Data of a job that metrics need; times in microseconds. Rare attributes are in [`More`], so that a
+/// Data of a job that metrics need; times in microseconds. Rare attributes are in [`RareSample`], so that a
 /// million samples stay small.
 #[derive(Clone, Debug)]
 struct Sample {
@@ -233,12 +233,12 @@ struct Sample {
     on_grid: bool,
     /// True if the job lost an attempt because its processors failed.
     lost: bool,
-    more: Option<Box<More>>,
+    rare: Option<Box<RareSample>>,
 }
 
 /// Rare attributes of a job.
 #[derive(Clone, Debug)]
-struct More {
+struct RareSample {
     /// Present if the job wrote checkpoints.
     checkpoints: Option<Checkpoints>,
     bag: Option<BagSample>,
@@ -269,14 +269,14 @@ impl Sample {
     fn of(record: &JobRecord) -> Sample {
         let end = record.end.as_micros();
         let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
-        let more = More {
+        let rare = RareSample {
             checkpoints: Checkpoints::of(record),
             bag: BagSample::of(record),
             granted: record.granted.clone(),
         };
-        let is_more = more.checkpoints.is_some() || more.bag.is_some() || more.granted.is_some();
+        let is_rare = rare.checkpoints.is_some() || rare.bag.is_some() || rare.granted.is_some();
         Sample {
-            more: is_more.then(|| Box::new(more)),
+            rare: is_rare.then(|| Box::new(rare)),
             deadline: Instant::of(record.job.deadline),
             requested: record.job.requested_time.map_or(ran, Span::as_micros),
             submit: record.job.submit.as_micros(),
@@ -294,15 +294,15 @@ impl Sample {
     }
 
     fn checkpoints(&self) -> Option<&Checkpoints> {
-        self.more.as_ref()?.checkpoints.as_ref()
+        self.rare.as_ref()?.checkpoints.as_ref()
     }
 
     fn bag(&self) -> Option<&BagSample> {
-        self.more.as_ref()?.bag.as_ref()
+        self.rare.as_ref()?.bag.as_ref()
     }
 
     fn granted(&self) -> Option<&GrantedWindow> {
-        self.more.as_ref()?.granted.as_deref()
+        self.rare.as_ref()?.granted.as_deref()
     }
 
     /// True if the job came to its end. A failed or unfinished job has no turnaround time to compare.

@@ -11,7 +11,7 @@ use crate::world::World;
 /// Largest number of consecutive messages without progress of a job, by default. They take some minutes
 /// of computing. A grid of 1,000 resources that report every second sends as many in ten days without
 /// an arrival or an end.
-pub const IN_VAIN_MAX: u64 = 1_000_000_000;
+pub const NO_PROGRESS_MAX: u64 = 1_000_000_000;
 
 /// Largest number of plans, steps of plans and intervals that are examined without progress of a job,
 /// by default. They take some minutes of computing. With the published sizes of the genetic algorithm,
@@ -50,7 +50,7 @@ impl Bounds {
         let outages_max = OUTAGES_MAX.saturating_mul(resources.max(1));
         Bounds {
             messages: 0,
-            messages_max: world.in_vain_max,
+            messages_max: world.no_progress_max,
             outages: 0,
             outages_max: world.horizon.is_none().then_some(outages_max),
             examined: 0,
@@ -81,7 +81,7 @@ impl Bounds {
             return Ok(());
         }
         let (messages, kind) = (self.messages_max, delivery.message.kind());
-        Err(RunError::InVain { time, jobs, messages, actor, kind })
+        Err(RunError::NoProgress { time, jobs, messages, actor, kind })
     }
 
     /// Counts an outage; `jobs` are not over.

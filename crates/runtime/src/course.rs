@@ -207,7 +207,7 @@ impl<'a> Course<'a> {
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
-            if self.bounds.are_all_stuck(jobs) && self.goes_on_in_vain() {
+            if self.bounds.are_all_stuck(jobs) && self.makes_no_progress() {
                 return Ok(None);
             }
             let delivery = self.agenda.message(key);
@@ -273,7 +273,7 @@ impl<'a> Course<'a> {
     /// more. False in the instant in which a job ends, because other actors may still be notified of
     /// it.
     #[cold]
-    fn goes_on_in_vain(&self) -> bool {
+    fn makes_no_progress(&self) -> bool {
         let may_change = self.horizon.is_some() || self.outages.is_some();
         !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }

@@ -64,7 +64,7 @@ pub enum RunError {
          {messages} messages, the last one a `{kind}` to {actor}; longer periods, intervals and \
          latencies make fewer messages, and an earlier `horizon` ends them"
     )]
-    InVain {
+    NoProgress {
         /// The instant.
         time: Time,
         /// Jobs that are not over.

@@ -49,7 +49,7 @@ mod sink;
 mod timers;
 pub mod world;
 
-pub use bounds::{EXAMINED_MAX, IN_VAIN_MAX};
+pub use bounds::{EXAMINED_MAX, NO_PROGRESS_MAX};
 pub use clock::Clock;
 pub use driver::Driver;
 pub use error::RunError;

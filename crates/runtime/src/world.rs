@@ -7,7 +7,7 @@ use haggle_agents::{AnyActor, Message};
 use haggle_model::{ActorId, EventsOrder, Job, Time};
 use haggle_workloads::failures::Outage;
 
-use crate::bounds::{EXAMINED_MAX, IN_VAIN_MAX};
+use crate::bounds::{EXAMINED_MAX, NO_PROGRESS_MAX};
 use crate::network::Network;
 use crate::recovery::Blueprint;
 
@@ -38,7 +38,7 @@ pub struct World {
     /// Blueprints by which actors are rebuilt after a crash. An actor without one keeps its state.
     pub blueprints: BTreeMap<ActorId, Blueprint>,
     /// Largest number of consecutive messages without progress of a job.
-    pub in_vain_max: u64,
+    pub no_progress_max: u64,
     /// Largest number of plans, steps of plans and intervals examined without progress of a job.
     pub examined_max: u64,
 }
@@ -55,7 +55,7 @@ impl Default for World {
             order: EventsOrder::default(),
             initial: Vec::new(),
             blueprints: BTreeMap::new(),
-            in_vain_max: IN_VAIN_MAX,
+            no_progress_max: NO_PROGRESS_MAX,
             examined_max: EXAMINED_MAX,
         }
     }

@@ -32,7 +32,7 @@ pub use common_start::{FillRule, earliest_common_start};
 pub use dividing::divide;
 use dividing::divide_over;
 pub use free_times::{FreeTimes, Stretch};
-pub use moving::{CoallocationPolicy, InVain, RemapRule, Search, improve, shift};
+pub use moving::{CoallocationPolicy, NoImprovement, RemapRule, Search, improve, shift};
 pub use news::News;
 pub use queue::CoallocationQueue;
 pub use rounds::{RequestOrder, Rounds};

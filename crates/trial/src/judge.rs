@@ -233,7 +233,7 @@ impl Judge<'_> {
             world.examined_max = world.examined_max.min(examined_max);
             // A run that is only checked for its end stops earlier if nothing makes progress.
             if log.log.is_none() {
-                world.in_vain_max = world.in_vain_max.min(most / 2);
+                world.no_progress_max = world.no_progress_max.min(most / 2);
             }
             run_world(world, driver, &mut log, self.stop).map_err(unwrap_run_error)
         });
@@ -463,7 +463,7 @@ fn allowed(error: &ExperimentError) -> bool {
         )
         | ExperimentError::Jobs(_) => true,
         // Rounds without work go on for months, which is allowed; a loop within days is a bug.
-        ExperimentError::Run(RunError::InVain { time, .. }) => *time > Time::ZERO + MONTHS,
+        ExperimentError::Run(RunError::NoProgress { time, .. }) => *time > Time::ZERO + MONTHS,
         ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
         ExperimentError::Stage(StageError::Loads(LoadsError::Trace(_))) => true,
         ExperimentError::Stage(StageError::Failures(error)) => matches!(

@@ -68,7 +68,7 @@ pub(super) fn word_of(part: Part) -> &'static str {
         Part::Maintenance => "maintenance, or too short a time before it",
         Part::SchedulerDown => "scheduler down",
         Part::Transfers => "data transfers",
-        Part::Lost => "computing in vain",
+        Part::Lost => "wasted computing",
         Part::StartUp => "start-up after a move",
         Part::Checkpoints => "checkpoints",
         Part::Computing => "computing",

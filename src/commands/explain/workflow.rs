@@ -25,7 +25,7 @@ const SUMS: [Sum; 5] = [
     ("data, s", |it| it == Part::Transfers),
     ("computing, s", |it| it == Part::Computing),
     ("checkpoints, s", |it| it == Part::Checkpoints),
-    ("in vain, s", |it| it == Part::Lost),
+    ("wasted, s", |it| it == Part::Lost),
 ];
 
 /// The tasks, a row each.

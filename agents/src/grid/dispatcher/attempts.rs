@@ -10,7 +10,7 @@ use haggle_model::{JobId, JobOutcome, Observation, Time};
 use super::{Attempts, Dispatcher, Moving, length};
 use crate::Outbox;
 use crate::desk::Entry;
-use crate::grid::superseded::Superseded;
+use crate::grid::surplus::Surplus;
 use crate::protocol::{CheckpointMessage, Dispatch, DispatchMessage, SubmissionMessage};
 
 impl Dispatcher {
@@ -145,7 +145,7 @@ impl Dispatcher {
         // Copies that go on still hold their slots. No round sees that, because it cancels them
         // first.
         let copies = self.view.complete(job, resource).into_iter().map(|copy| (job, copy));
-        self.superseded.copies.extend(copies);
+        self.surplus.copies.extend(copies);
         match self.config.cancel_mode {
             CancelMode::Immediate => self.cancel_superseded(out),
             CancelMode::NextRound => self.await_round(now, out),
@@ -154,7 +154,7 @@ impl Dispatcher {
 
     /// Cancels the copies of jobs that are done, and records these jobs.
     pub(super) fn cancel_superseded(&mut self, out: &mut Outbox) {
-        let Superseded { copies, over } = std::mem::take(&mut self.superseded);
+        let Surplus { copies, over } = std::mem::take(&mut self.surplus);
         for (job, copy) in copies {
             self.forget_try(job, copy);
             self.tell(copy, DispatchMessage::Cancel { job }, out);

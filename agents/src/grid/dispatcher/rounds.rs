@@ -161,7 +161,7 @@ impl Dispatcher {
     /// Ensures that a round takes place, at the latest when the next one is due. No round begins
     /// while one is under way.
     pub(super) fn await_round(&mut self, now: Time, out: &mut Outbox) {
-        if self.open == 0 && self.superseded.copies.is_empty() {
+        if self.open == 0 && self.surplus.copies.is_empty() {
             return;
         }
         match self.next {

@@ -395,7 +395,7 @@ fn transacted(f: &mut fmt::Formatter<'_>, it: &Transactions) -> fmt::Result {
     if let Some(time) = it.time_to_agreement {
         writeln!(
             f,
-            "  agreed {time:.3} s after the first try, in the mean; {:.0} processor-seconds held in vain, \
+            "  agreed {time:.3} s after the first try, in the mean; {:.0} processor-seconds of wasted holds, \
              parts {:.1} s in doubt",
             it.held_in_vain, it.in_doubt
         )?;

@@ -494,7 +494,7 @@ fn ft_m11_a_job_moves_to_where_it_ends_earlier() {
 fn messages_without_end_are_an_error() {
     let grid = Grid::new(FJBCR).resource(1, 1).job(0, 1_000_000);
     let mut grid = grid.change(|plan| plan.period = secs(1.0));
-    grid.in_vain_max = 1_000;
+    grid.no_progress_max = 1_000;
     assert_eq!(
         grid.fail().to_string(),
         "stuck at 997 s with jobs left (1): none has come, ended or been lost during 1000 messages, \

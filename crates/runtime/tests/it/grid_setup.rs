@@ -22,7 +22,8 @@ use haggle_model::{ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, 
 use haggle_recording::{GridError, GridJobs};
 use haggle_results::{Metrics, MetricsOptions, SettledJob};
 use haggle_runtime::{
-    Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink, World, run,
+    Driver, EXAMINED_MAX, NO_PROGRESS_MAX, Network, Outages, OutsideError, RunError, Sink, World,
+    run,
 };
 use haggle_scheduling::placement::Placement;
 use haggle_workloads::failures::{Cause, Failures, OutageList, Resource};
@@ -39,7 +40,7 @@ pub(crate) struct Grid {
     pub(crate) patience: Option<Span>,
     /// Messages that are there when the run begins.
     pub(crate) initial: Vec<(Time, ActorId, Message)>,
-    pub(crate) in_vain_max: u64,
+    pub(crate) no_progress_max: u64,
     /// Placement of a metascheduler between the user and the grid, if there is one.
     pub(crate) placement: Option<Placement>,
 }
@@ -86,7 +87,7 @@ impl Grid {
             horizon: None,
             patience: None,
             initial: Vec::new(),
-            in_vain_max: IN_VAIN_MAX,
+            no_progress_max: NO_PROGRESS_MAX,
             placement: None,
         }
     }
@@ -197,7 +198,7 @@ impl Grid {
             horizon: self.horizon,
             order: Default::default(),
             blueprints: Default::default(),
-            in_vain_max: self.in_vain_max,
+            no_progress_max: self.no_progress_max,
             examined_max: EXAMINED_MAX,
         }
     }

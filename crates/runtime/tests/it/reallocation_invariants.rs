@@ -143,7 +143,7 @@ fn setup(drawn: &Drawn) -> Setup {
         job.shape = shape.map_or(JobShape::Rigid, JobShape::Moldable);
     }
     setup = setup.user_with_patience(providers, patience, jobs);
-    setup.in_vain_max = Some(20_000);
+    setup.no_progress_max = Some(20_000);
     setup.latency = Span::from_secs(drawn.latency);
     setup.jitter = Span::from_secs(drawn.jitter);
     setup.reordering = drawn.reordering;

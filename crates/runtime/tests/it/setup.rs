@@ -36,7 +36,7 @@ use haggle_model::{
 use haggle_runtime::network::EVERYWHERE;
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
-    Blueprint, Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
+    Blueprint, Driver, EXAMINED_MAX, NO_PROGRESS_MAX, Network, RunError, RunStats, Sink, World, run,
 };
 use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, RequestOrder};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
@@ -82,7 +82,7 @@ pub(crate) struct Setup {
     /// Processors that fail, with their outages.
     pub(crate) failing: Vec<Failing>,
     /// Largest number of messages without progress of a job; `None` = the default.
-    pub(crate) in_vain_max: Option<u64>,
+    pub(crate) no_progress_max: Option<u64>,
 }
 
 /// (provider, processors that fail as one, their outages in seconds).
@@ -441,7 +441,7 @@ impl Setup {
             horizon: self.horizon,
             network,
             order: self.order,
-            in_vain_max: self.in_vain_max.unwrap_or(IN_VAIN_MAX),
+            no_progress_max: self.no_progress_max.unwrap_or(NO_PROGRESS_MAX),
             examined_max: EXAMINED_MAX,
             initial: self.announcements().collect(),
         }

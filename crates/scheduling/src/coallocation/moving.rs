@@ -65,7 +65,7 @@ pub struct Search {
 
 /// Result of a search that found no better place, for use in later searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InVain {
+pub struct NoImprovement {
     /// The earliest remapped place, which was no better.
     remapped: Option<Allocation>,
     /// True if it holds for later searches. With fewer free processors, the rest may become large enough
@@ -73,7 +73,7 @@ pub struct InVain {
     lasts: bool,
 }
 
-impl InVain {
+impl NoImprovement {
     /// Returns whether another search fails, too, if since then only free times within the stretch `changed` have
     /// changed.
     pub fn holds(
@@ -102,19 +102,20 @@ pub fn improve(
     search: Search,
     free: &Together,
     (demand, current): (&Demand, &Allocation),
-    since: Option<(&InVain, (Time, Time))>,
+    since: Option<(&NoImprovement, (Time, Time))>,
     now: Time,
-) -> Result<Allocation, InVain> {
+) -> Result<Allocation, NoImprovement> {
     let Search { moves, first, fill, choice } = search;
     let from = demand.earliest.max(now);
-    let since = since.filter(|(in_vain, _)| in_vain.lasts);
+    let since = since.filter(|(no_improvement, _)| no_improvement.lasts);
     let (begin, end) = since.map_or((from, Time::FOREVER), |(_, changed)| changed);
     let affected = |span: Span| from.max(begin - span);
     let shift = || shift(free, current, affected(current.span), end.min(current.start));
     let shifted = (moves >= CoallocationPolicy::Shift).then(shift).flatten();
     let earliest = |from, until| earliest_between(free, demand, first, fill, from, until);
     let remap = || {
-        let Some(known) = since.and_then(|(in_vain, _)| in_vain.remapped.as_ref()) else {
+        let Some(known) = since.and_then(|(no_improvement, _)| no_improvement.remapped.as_ref())
+        else {
             return earliest(from, Time::FOREVER);
         };
         let is_affected = known.start < end && begin < known.completion();
@@ -134,7 +135,7 @@ pub fn improve(
         Some(best) => Ok(best.clone()),
         None => {
             let lasts = !remaps || (demand.part_min <= 1 && choice == RemapRule::EarliestStart);
-            Err(InVain { remapped, lasts })
+            Err(NoImprovement { remapped, lasts })
         }
     }
 }

@@ -158,8 +158,8 @@ impl Openings {
             let room = right - left;
             if room >= class.shortest {
                 let measured = *moves;
-                let in_vain = None;
-                class.insert(Hull { left, right, start, end, width, pass, measured, in_vain });
+                let too_large = None;
+                class.insert(Hull { left, right, start, end, width, pass, measured, too_large });
             }
             // Wider jobs have no more room.
             room >= class.shortest_from_here
@@ -218,7 +218,7 @@ impl Openings {
         while let Some(at) = class.next(next, behind, span) {
             next = at + 1;
             let hull = class.hulls()[at];
-            if hull.is_vain(processors, span) {
+            if hull.is_too_large(processors, span) {
                 continue;
             }
             let latest = (hull.right - span).min(before - Span::TICK);
@@ -228,7 +228,7 @@ impl Openings {
             }
             // Only a search of the whole hull proves that it has no place for such a job.
             if latest + span >= hull.right && from <= hull.left.max(now) {
-                class.is_in_vain(at, processors, span);
+                class.set_too_large(at, processors, span);
             }
             if hull.measured < moves {
                 behind = behind + class.measure(at, profile, now, moves) - 1;

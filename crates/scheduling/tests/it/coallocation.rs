@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, CoallocationPolicy, CoallocationQueue, Demand, FillRule, FreeTimes, InVain, News,
-    Put, RemapRule, Rounds, Search, Stretch, Together, earliest_common_start, improve, shift,
-    with_overhead,
+    Allocation, CoallocationPolicy, CoallocationQueue, Demand, FillRule, FreeTimes, News,
+    NoImprovement, Put, RemapRule, Rounds, Search, Stretch, Together, earliest_common_start,
+    improve, shift, with_overhead,
 };
 use haggle_scheduling::{
     Compression, Interval, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
@@ -40,7 +40,7 @@ struct External {
     turn: usize,
     runs: bool,
     /// Result of the last search for a better place, and the number of changes before it.
-    in_vain: Option<(u64, InVain)>,
+    no_improvement: Option<(u64, NoImprovement)>,
 }
 
 /// Machines, driven by the definition: ends, Algorithm 3 at each machine with an early end, starts, arrivals, starts.
@@ -126,7 +126,7 @@ impl World<'_> {
                         assert!(self.machines[place].hold(at(now), slot(id), part));
                     }
                     self.external
-                        .insert(id, External { current, turn, runs: false, in_vain: None });
+                        .insert(id, External { current, turn, runs: false, no_improvement: None });
                 }
                 completion.as_micros()
             }
@@ -207,11 +207,13 @@ impl World<'_> {
                 rounds.next(|| asks && machine.is_idle(at(now)), || waiting(external, place));
             let Some(id) = next else { break };
             let asked = self.external.get(&id).filter(|it| it.current.at(place) > 0);
-            let Some(External { current, turn, in_vain, .. }) = asked.cloned() else { continue };
+            let Some(External { current, turn, no_improvement, .. }) = asked.cloned() else {
+                continue;
+            };
             let Rules { moves, fill, choice, .. } = self.rules;
             let what = (&demand(0, &self.jobs[id]), &current);
             let search = Search { moves, first: turn, fill, choice };
-            let better = self.look(now, id, search, what, in_vain);
+            let better = self.look(now, id, search, what, no_improvement);
             if let Some(better) = better {
                 altered.extend(current.parts.iter().chain(&better.parts).map(|&(it, _)| it));
                 self.rearrange(now, id, &current, better);
@@ -229,7 +231,7 @@ impl World<'_> {
         id: usize,
         search: Search,
         what: (&Demand, &Allocation),
-        in_vain: Option<(u64, InVain)>,
+        no_improvement: Option<(u64, NoImprovement)>,
     ) -> Option<Allocation> {
         let free = self.free_times(now, Some(id));
         let all = Together::from(free.clone());
@@ -246,15 +248,15 @@ impl World<'_> {
             assert_eq!(known.min_free(at(now), at(now + 1)), free.steps()[0].1);
         }
         let heard = self.news.count();
-        let changed = in_vain.as_ref().and_then(|(heard, _)| self.news.since(*heard));
-        let since = in_vain.as_ref().map(|(_, in_vain)| in_vain);
+        let changed = no_improvement.as_ref().and_then(|(heard, _)| self.news.since(*heard));
+        let since = no_improvement.as_ref().map(|(_, no_improvement)| no_improvement);
         if since.is_some_and(|it| it.holds(what, changed, at(now))) {
             assert_eq!(better, None);
         }
         let again = improve(search, &self.known, what, since.zip(changed), at(now));
         put.iter().rev().for_each(|put| self.known.take_back(put));
         let external = self.external.get_mut(&id).expect("it waits");
-        external.in_vain = again.as_ref().err().map(|it| (heard, it.clone()));
+        external.no_improvement = again.as_ref().err().map(|it| (heard, it.clone()));
         assert_eq!(again.ok(), better);
         better
     }
@@ -296,7 +298,7 @@ impl World<'_> {
             self.machines[place].into_job(request(id, &self.jobs[id]));
             self.external.remove(&id);
         } else if let Some(external) = self.external.get_mut(&id) {
-            (external.current, external.in_vain) = (better, None);
+            (external.current, external.no_improvement) = (better, None);
         }
     }
 }

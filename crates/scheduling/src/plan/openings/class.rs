@@ -34,7 +34,7 @@ pub(super) struct Hull {
     /// Number of moves when it was measured.
     pub(super) measured: u64,
     /// Width and span of a job that found no place in it.
-    pub(super) in_vain: Option<(u32, Span)>,
+    pub(super) too_large: Option<(u32, Span)>,
 }
 
 impl Hull {
@@ -43,8 +43,8 @@ impl Hull {
     }
 
     /// Returns whether a job of at most this size has found no place in it.
-    pub(super) fn is_vain(&self, processors: u32, span: Span) -> bool {
-        self.in_vain.is_some_and(|(width, time)| width <= processors && time <= span)
+    pub(super) fn is_too_large(&self, processors: u32, span: Span) -> bool {
+        self.too_large.is_some_and(|(width, time)| width <= processors && time <= span)
     }
 }
 
@@ -90,8 +90,8 @@ impl Class {
     }
 
     /// Notes that a job of this size has no place in the hull.
-    pub(super) fn is_in_vain(&mut self, at: usize, processors: u32, span: Span) {
-        self.hulls[at].in_vain = Some((processors, span));
+    pub(super) fn set_too_large(&mut self, at: usize, processors: u32, span: Span) {
+        self.hulls[at].too_large = Some((processors, span));
     }
 
     /// Replaces a hull by its present stretches that are long enough for a waiting job, and returns their

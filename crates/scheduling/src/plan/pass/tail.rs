@@ -101,7 +101,7 @@ impl Pass<'_> {
             }
         }
         // A job no smaller than one that found no place finds none, either.
-        let mut vain: Vec<Option<(u32, Span)>> = vec![None; rooms.len()];
+        let mut too_large: Vec<Option<(u32, Span)>> = vec![None; rooms.len()];
         rest.iter().position(|entry| {
             let Entry { span, processors, booked, slot, .. } = *entry;
             // The end of all time does not move.
@@ -112,14 +112,14 @@ impl Pass<'_> {
                 return true;
             }
             let class = class_of(processors);
-            let is_vain =
-                vain[class].is_some_and(|(width, time)| width <= processors && time <= span);
-            if is_vain || span > rooms[class] {
+            let is_too_large =
+                too_large[class].is_some_and(|(width, time)| width <= processors && time <= span);
+            if is_too_large || span > rooms[class] {
                 return false;
             }
             let fits = profile.fits_by(processors, span, self.now, limit - Span::TICK, cut);
             if !fits {
-                vain[class] = Some((processors, span));
+                too_large[class] = Some((processors, span));
             }
             fits
         })

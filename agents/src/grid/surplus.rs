@@ -6,14 +6,14 @@ use haggle_model::grid::GridJobRecord;
 
 /// Copies that go on until the next round.
 #[derive(Debug, Default)]
-pub(super) struct Superseded {
+pub(super) struct Surplus {
     pub(super) copies: Vec<(JobId, ResourceId)>,
     /// Records of jobs that are done and have copies: their last attempts are unknown before the
     /// round.
     pub(super) over: Vec<GridJobRecord>,
 }
 
-impl Superseded {
+impl Surplus {
     /// True if copies of the job go on.
     pub(super) fn has(&self, job: JobId) -> bool {
         self.copies.iter().any(|&(other, _)| other == job)

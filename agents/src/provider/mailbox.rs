@@ -19,7 +19,7 @@ use crate::protocol::{Message, Timer};
 
 /// Events on a machine of which its scheduler has not been notified.
 #[derive(Debug, Default)]
-pub(super) struct Unheard {
+pub(super) struct Mailbox {
     /// True if the scheduler is down; it is notified when it restarts.
     is_down: bool,
     /// Rigid jobs that have ended.
@@ -44,7 +44,7 @@ pub(super) struct Unheard {
     news: Vec<(ActorId, Message)>,
 }
 
-impl Unheard {
+impl Mailbox {
     /// Records that processors have failed, with all that was lost.
     pub(super) fn fail(
         &mut self,
@@ -91,21 +91,21 @@ fn swap(processors: &ProcessorSet, from: &mut ProcessorSet, to: &mut ProcessorSe
 impl Provider {
     /// The scheduler is down from now on.
     pub(super) fn on_crashed(&mut self) {
-        self.unheard.get_or_insert_default().is_down = true;
+        self.mailbox.get_or_insert_default().is_down = true;
         self.crash_transactions();
     }
 
     /// The scheduler is up again with its old state, and is notified of all that has happened.
     pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
-        if let Some(unheard) = self.unheard.take_if(|unheard| unheard.is_down) {
-            self.hear(now, *unheard, out);
+        if let Some(mailbox) = self.mailbox.take_if(|mailbox| mailbox.is_down) {
+            self.hear(now, *mailbox, out);
         }
     }
 
     /// The record of failures and repairs. The scheduler is notified when all of this instant have
     /// happened, or when it restarts.
-    pub(super) fn tell_later(&mut self, now: Time, out: &mut Outbox) -> &mut Unheard {
-        self.unheard.get_or_insert_with(|| {
+    pub(super) fn tell_later(&mut self, now: Time, out: &mut Outbox) -> &mut Mailbox {
+        self.mailbox.get_or_insert_with(|| {
             out.set(now, Timer::Settle);
             Box::default()
         })
@@ -113,18 +113,18 @@ impl Provider {
 
     /// All failures and repairs of this instant have happened.
     pub(super) fn on_settled(&mut self, now: Time, out: &mut Outbox) {
-        if let Some(unheard) = self.unheard.take_if(|unheard| !unheard.is_down) {
-            self.hear(now, *unheard, out);
+        if let Some(mailbox) = self.mailbox.take_if(|mailbox| !mailbox.is_down) {
+            self.hear(now, *mailbox, out);
         }
     }
 
     /// Notifies the scheduler. Its plan stays valid if no planned start has passed and nothing was
     /// lost or failed; otherwise the plan is made anew.
-    fn hear(&mut self, now: Time, unheard: Unheard, out: &mut Outbox) {
-        let Unheard { is_down, begun, over, news, .. } = unheard;
-        let Unheard { jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, .. } = unheard;
+    fn hear(&mut self, now: Time, mailbox: Mailbox, out: &mut Outbox) {
+        let Mailbox { is_down, begun, over, news, .. } = mailbox;
+        let Mailbox { jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, .. } = mailbox;
         // Nothing may start before the scheduler knows everything.
-        self.unheard = Some(Box::new(Unheard { is_down, ..Unheard::default() }));
+        self.mailbox = Some(Box::new(Mailbox { is_down, ..Mailbox::default() }));
         over.into_iter().for_each(|number| self.tell_maintenance_over(now, number));
         let missed = is_down && self.scheduler.next_start().is_some_and(|start| start < now);
         let fails = !failed.is_empty() || !lost.is_empty();
@@ -155,7 +155,7 @@ impl Provider {
         if is_down {
             self.catch_up_with_plans(now, out);
         }
-        let since = self.unheard.take().map(|since| since.news).unwrap_or_default();
+        let since = self.mailbox.take().map(|since| since.news).unwrap_or_default();
         for (to, message) in news.into_iter().chain(since) {
             out.send(to, message);
         }
@@ -182,16 +182,16 @@ impl Provider {
 
     /// A rigid job has ended: notifies the scheduler, now or when it is up again.
     pub(super) fn job_finished(&mut self, now: Time, job: Killed) {
-        match &mut self.unheard {
-            Some(unheard) => unheard.jobs.push(job),
+        match &mut self.mailbox {
+            Some(mailbox) => mailbox.jobs.push(job),
             None => self.scheduler.finished(now, job.slot),
         }
     }
 
     /// Tasks of a share have ended: notifies the scheduler in the same way.
     pub(super) fn tasks_finished(&mut self, now: Time, tasks: Killed) {
-        match &mut self.unheard {
-            Some(unheard) => unheard.tasks.push(tasks),
+        match &mut self.mailbox {
+            Some(mailbox) => mailbox.tasks.push(tasks),
             None => self.tell_tasks_finished(now, &tasks),
         }
     }
@@ -204,8 +204,8 @@ impl Provider {
 
     /// Sends a message about an event on the machine, now or when its scheduler is up again.
     pub(super) fn say(&mut self, to: ActorId, message: impl Into<Message>, out: &mut Outbox) {
-        match &mut self.unheard {
-            Some(unheard) if unheard.is_down => unheard.news.push((to, message.into())),
+        match &mut self.mailbox {
+            Some(mailbox) if mailbox.is_down => mailbox.news.push((to, message.into())),
             _ => out.send(to, message),
         }
     }
