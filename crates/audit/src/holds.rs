@@ -43,7 +43,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let none = !cost && it.outcome != "agreed";
         findings.expect(
             none,
-            "a part that ran, was held in wasted, or was agreed on, is in \
+            "a part that ran, was held for a failed try, or was agreed on, is in \
                                `holds`",
             place,
         );
