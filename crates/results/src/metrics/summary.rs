@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobClass, JobOutcome, ProviderInfo, Time};
 use serde::{Deserialize, Serialize};
 
@@ -245,137 +246,191 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-pub(super) fn summarise(metrics: &Metrics) -> Summary {
-    let span = run_span(&metrics.jobs);
-    let sum =
-        |places: &[ProviderInfo]| places.iter().map(|it| u64::from(it.processors)).sum::<u64>();
-    let all_machines: u64 = sum(&metrics.cast.providers);
-    // Jobs on a grid share its resources, so those have no processors that could be counted.
-    let machines: u64 = sum(&metrics.cast.providers[..metrics.whole]);
-    let window = window(metrics, span);
-    let (first, last) = match metrics.options.window {
-        Some((from, until)) => (from.as_micros(), until.as_micros()),
-        None => window.submissions,
-    };
-    let window_seconds = last.saturating_sub(first) as f64 / SECOND;
-    let kept: Vec<&Sample> = window.kept.iter().map(|&i| &metrics.jobs[i]).collect();
+/// The parts of a run that its groups are measured against.
+struct Frame<'a> {
+    metrics: &'a Metrics,
+    /// Time between the first submission and the last end, s.
+    makespan: Option<f64>,
+    /// Processor-seconds of all jobs.
+    work: f64,
+    /// Interval over which `utilisation_in_window` is taken.
+    window: (i64, i64),
+    /// The jobs that are left in.
+    kept: Vec<&'a Sample>,
+    /// Processors and resources of all places.
+    all_machines: u64,
+    /// Processors of providers and clusters. Jobs on a grid share its resources, so those have no processors that
+    /// could be counted.
+    machines: u64,
+}
 
-    let makespan = span.map(|(first, last)| (last - first) as f64 / SECOND);
-    let used =
-        |busy: f64, processors: u64| ratio(busy, processors as f64 * makespan.unwrap_or(0.0));
-    let whole_run = busy(metrics.jobs.iter(), i64::MIN, i64::MAX);
-    let in_window = busy(metrics.jobs.iter(), first, last);
-    let used_in_window =
-        |busy: f64, processors: u64| ratio(busy, processors as f64 * window_seconds);
-    let all = Group {
-        utilisation: used(whole_run, machines),
-        utilisation_in_window: used_in_window(in_window, machines),
-        ..describe(metrics, "all", all_machines, kept.iter().copied())
-    };
+impl<'a> Frame<'a> {
+    fn of(metrics: &'a Metrics) -> Frame<'a> {
+        let span = run_span(&metrics.jobs);
+        let sum = |places: &[ProviderInfo]| -> u64 {
+            places.iter().map(|it| u64::from(it.processors)).sum()
+        };
+        let Window { submissions, kept } = window(metrics, span);
+        let given = metrics.options.window;
+        let given = given.map(|(from, until)| (from.as_micros(), until.as_micros()));
+        Frame {
+            metrics,
+            makespan: span.map(|(first, last)| (last - first) as f64 / SECOND),
+            // Each pass over the jobs has to fetch them from memory, so this sum is kept.
+            work: busy(metrics.jobs.iter(), i64::MIN, i64::MAX),
+            window: given.unwrap_or(submissions),
+            kept: kept.iter().map(|&place| &metrics.jobs[place]).collect(),
+            all_machines: sum(&metrics.cast.providers),
+            machines: sum(&metrics.cast.providers[..metrics.whole]),
+        }
+    }
 
-    let classes = [JobClass::Local, JobClass::External];
-    let quarters = quarters(&kept);
-    let providers = metrics.cast.providers.iter();
-    let providers = providers.map(|it| (it.name.as_str(), u64::from(it.processors)));
-    let whole = |names: &[&'static str]| names.iter().map(|&name| (name, all_machines)).collect();
-    let groupings = [
-        Grouping {
-            named: whole(&classes.map(JobClass::name)),
-            of: Of::Jobs,
-            group_of: &|job| classes.iter().position(|&class| class == job.class),
-        },
-        Grouping {
-            named: providers.collect(),
-            of: Of::Providers,
-            group_of: &|job| job.provider.get().map(|it| it as usize),
-        },
-        Grouping {
-            named: metrics
-                .cast
-                .workloads
-                .iter()
-                .map(|name| (name.as_str(), all_machines))
-                .collect(),
-            of: Of::Workloads,
-            group_of: &|job| Some(usize::from(job.workload)),
-        },
-        Grouping {
-            named: whole(&["single-provider", "multi-provider"]),
-            of: Of::Jobs,
-            group_of: &|job| {
-                let bag = job.bag().filter(|bag| bag.providers > 0)?;
-                Some(usize::from(bag.providers > 1))
+    /// Share of processors that were busy for so many processor-seconds of the run.
+    fn used(&self, busy: f64, processors: u64) -> Option<f64> {
+        ratio(busy, processors as f64 * self.makespan.unwrap_or(0.0))
+    }
+
+    /// The same in the window.
+    fn used_in_window(&self, busy: f64, processors: u64) -> Option<f64> {
+        let (first, last) = self.window;
+        ratio(busy, processors as f64 * (last.saturating_sub(first) as f64 / SECOND))
+    }
+
+    /// All jobs that are left in, as one group.
+    fn all(&self) -> Group {
+        let (first, last) = self.window;
+        let in_window = busy(self.metrics.jobs.iter(), first, last);
+        let jobs = self.kept.iter().copied();
+        Group {
+            utilisation: self.used(self.work, self.machines),
+            utilisation_in_window: self.used_in_window(in_window, self.machines),
+            ..describe(self.metrics, "all", self.all_machines, jobs)
+        }
+    }
+
+    /// The groups by class, provider, workload, number of providers and size, of which `all` is the whole.
+    fn groups(&self, all: &Group) -> [Vec<Group>; 5] {
+        let cast = &self.metrics.cast;
+        let quarters = quarters(&self.kept);
+        let classes = [JobClass::Local, JobClass::External];
+        let providers = cast.providers.iter();
+        let providers = providers.map(|it| (it.name.as_str(), u64::from(it.processors)));
+        let whole =
+            |names: &[&'static str]| names.iter().map(|&name| (name, self.all_machines)).collect();
+        let workloads = cast.workloads.iter().map(|name| (name.as_str(), self.all_machines));
+        let groupings = [
+            Grouping {
+                named: whole(&classes.map(JobClass::name)),
+                of: Of::Jobs,
+                group_of: &|job| classes.iter().position(|&class| class == job.class),
             },
-        },
-        Grouping {
-            named: whole(&[
-                "smallest-quarter",
-                "second-quarter",
-                "third-quarter",
-                "largest-quarter",
-            ]),
-            of: Of::Jobs,
-            group_of: &|job| {
-                let bag = job.bag().filter(|bag| bag.is_bag())?;
-                let size = bag.run_time as i128 * i128::from(job.processors);
-                Some(quarters.iter().filter(|&&quarter| size > quarter).count())
+            Grouping {
+                named: providers.collect(),
+                of: Of::Providers,
+                group_of: &|job| job.provider.get().map(|it| it as usize),
             },
-        },
-    ];
-    let tallies = tally(&groupings, &metrics.jobs, &kept, (first, last));
-    let groups = |(grouping, tallies): (&Grouping<'_>, Vec<Tally>)| {
-        let mut members = members(grouping, &tallies, &kept);
+            Grouping {
+                named: workloads.collect(),
+                of: Of::Workloads,
+                group_of: &|job| Some(usize::from(job.workload)),
+            },
+            Grouping {
+                named: whole(&["single-provider", "multi-provider"]),
+                of: Of::Jobs,
+                group_of: &|job| {
+                    let bag = job.bag().filter(|bag| bag.providers > 0)?;
+                    Some(usize::from(bag.providers > 1))
+                },
+            },
+            Grouping {
+                named: whole(&QUARTERS),
+                of: Of::Jobs,
+                group_of: &|job| {
+                    let bag = job.bag().filter(|bag| bag.is_bag())?;
+                    let size = bag.run_time as i128 * i128::from(job.processors);
+                    Some(quarters.iter().filter(|&&quarter| size > quarter).count())
+                },
+            },
+        ];
+        let tallies = tally(&groupings, &self.metrics.jobs, &self.kept, self.window);
+        let mut described =
+            groupings.iter().zip(&tallies).map(|(grouping, it)| self.described(grouping, it, all));
+        std::array::from_fn(|_| described.next().unwrap_or_default())
+    }
+
+    /// The groups of one grouping.
+    fn described(&self, grouping: &Grouping<'_>, tallies: &[Tally], all: &Group) -> Vec<Group> {
+        let mut members = members(grouping, tallies, &self.kept);
         let describe = |(group, (&(name, processors), tally)): (usize, (&(&str, u64), &Tally))| {
-            let described = if tally.jobs == kept.len() {
+            let described = if tally.jobs == self.kept.len() {
                 // Most runs have one workload or one provider. Such a group equals `all`, and sorting
                 // again is avoided.
                 Group { name: name.to_owned(), processors, ..all.clone() }
             } else {
                 let members = std::mem::take(&mut members[group]);
-                describe(metrics, name, processors, members.into_iter())
+                describe(self.metrics, name, processors, members.into_iter())
             };
             let capacity = match grouping.of {
-                Of::Workloads if metrics.cast.on_grid.contains(&(group as u16)) => 0,
-                Of::Jobs | Of::Workloads => machines,
-                Of::Providers if group < metrics.whole => processors,
+                Of::Workloads if self.metrics.cast.on_grid.contains(&(group as u16)) => 0,
+                Of::Jobs | Of::Workloads => self.machines,
+                Of::Providers if group < self.metrics.whole => processors,
                 Of::Providers => 0,
             };
+            let [work, in_window] =
+                [tally.work, tally.work_in_window].map(|work| work as f64 / SECOND);
             Group {
-                utilisation: used(tally.work as f64 / SECOND, capacity),
-                utilisation_in_window: used_in_window(
-                    tally.work_in_window as f64 / SECOND,
-                    capacity,
-                ),
+                utilisation: self.used(work, capacity),
+                utilisation_in_window: self.used_in_window(in_window, capacity),
                 ..described
             }
         };
-        grouping.named.iter().zip(&tallies).enumerate().map(describe).collect::<Vec<_>>()
-    };
-    let [classes, providers, workloads, spans, sizes] = {
-        let mut described = groupings.iter().zip(tallies).map(groups);
-        std::array::from_fn(|_| described.next().unwrap_or_default())
-    };
-
-    let name = |actor: haggle_model::ActorId| metrics.cast.actors[actor.index()].name.clone();
-    let told = metrics.disclosed.sorted();
-    let mut disclosed: BTreeMap<String, u64> = BTreeMap::new();
-    for &((_, _, item), count) in &told {
-        *disclosed.entry(item.name().to_owned()).or_default() += count;
+        grouping.named.iter().zip(tallies).enumerate().map(describe).collect()
     }
-    let disclosures = told.iter().map(|&((from, to, item), count)| {
+
+    /// Processor-seconds in which all places computed, and those in which they could have.
+    fn computing(&self) -> (f64, f64) {
+        let capacity = self.machines as f64 * self.makespan.unwrap_or(0.0);
+        let of_grid = self.metrics.grid.as_ref().map(|grid| grid.busy());
+        of_grid.map_or((self.work, capacity), |(busy, whole)| {
+            (self.work + busy as f64 / SECOND, capacity + whole as f64 / SECOND)
+        })
+    }
+}
+
+/// Names of the groups of bags by size.
+const QUARTERS: [&str; 4] =
+    ["smallest-quarter", "second-quarter", "third-quarter", "largest-quarter"];
+
+/// Disclosed items: by sender, receiver and item; by item; and the number of those about an owner.
+fn disclosed(metrics: &Metrics) -> (Vec<DisclosedCount>, BTreeMap<String, u64>, u64) {
+    let name = |actor: haggle_model::ActorId| metrics.cast.actors[actor.index()].name.clone();
+    let mut by_item: BTreeMap<String, u64> = BTreeMap::new();
+    let mut of_owners = 0;
+    let count = |((from, to, item), count): ((_, _, DisclosedItem), u64)| {
+        *by_item.entry(item.name().to_owned()).or_default() += count;
+        if item.is_of_owner() {
+            of_owners += count;
+        }
         let (sender, receiver) = (name(from), name(to));
         DisclosedCount { sender, receiver, item: item.name().to_owned(), count }
-    });
+    };
+    let counts = metrics.disclosed.sorted().into_iter().map(count).collect();
+    (counts, by_item, of_owners)
+}
 
-    let (mut computing, mut capacity) = (whole_run, machines as f64 * makespan.unwrap_or(0.0));
-    if let Some(grid) = &metrics.grid {
-        let (busy, whole) = grid.busy();
-        computing += busy as f64 / SECOND;
-        capacity += whole as f64 / SECOND;
-    }
+pub(super) fn summarise(metrics: &Metrics) -> Summary {
+    let frame = Frame::of(metrics);
+    let all = frame.all();
+    let [classes, providers, workloads, spans, sizes] = frame.groups(&all);
+    let with_jobs = |mut groups: Vec<Group>| {
+        groups.retain(|group| group.outcomes.jobs > 0);
+        groups
+    };
+    let (disclosures, disclosed, items_disclosed) = disclosed(metrics);
+    let (computing, capacity) = frame.computing();
     let counts = &all.outcomes;
     Summary {
-        makespan,
+        makespan: frame.makespan,
         max_slowdown: all.slowdown.map(|it| it.max),
         max_turnaround_time: all.turnaround_time.map(|it| it.max),
         max_waiting_time: all.waiting_time.map(|it| it.max),
@@ -383,7 +438,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         mean_slowdown: all.slowdown.map(|it| it.mean),
         mean_turnaround_time: all.turnaround_time.map(|it| it.mean),
         mean_waiting_time: all.waiting_time.map(|it| it.mean),
-        nb_computing_machines: all_machines,
+        nb_computing_machines: frame.all_machines,
         nb_jobs: counts.jobs,
         nb_jobs_finished: counts.jobs - counts.rejected - counts.running - counts.waiting,
         nb_jobs_killed: counts.cancelled + counts.walltime_reached + counts.failed,
@@ -393,27 +448,23 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         time_computing: computing,
         time_idle: capacity - computing,
         utilisation: all.utilisation,
-        utilisation_in_window: used_in_window(in_window, machines),
+        utilisation_in_window: all.utilisation_in_window,
         bounded_slowdown_threshold: metrics.options.bounded_slowdown_threshold.as_secs_f64(),
         cut: metrics.options.cut,
-        jobs_cut: (metrics.jobs.len() - kept.len()) as u64,
-        classes: classes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
+        jobs_cut: (metrics.jobs.len() - frame.kept.len()) as u64,
+        classes: with_jobs(classes),
         providers,
         workloads,
-        spans: spans.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
-        sizes: sizes.into_iter().filter(|group| group.outcomes.jobs > 0).collect(),
-        disclosures: disclosures.collect(),
-        items_disclosed: told
-            .iter()
-            .filter(|((_, _, item), _)| item.is_of_owner())
-            .map(|&(_, count)| count)
-            .sum(),
+        spans: with_jobs(spans),
+        sizes: with_jobs(sizes),
+        disclosures,
+        items_disclosed,
         disclosed,
-        grid: grid(metrics, makespan),
+        grid: grid(metrics, frame.makespan),
         failures: failures::sum_up(metrics),
         plans: metrics.plans.sum_up(),
         maintenance: metrics.maintenance.sum_up(ended(metrics)),
-        given_back: GivenBack::of(metrics, (first, last)),
+        given_back: GivenBack::of(metrics, frame.window),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
         transactions: metrics.transactions.as_ref().map(|log| log.summarise()),

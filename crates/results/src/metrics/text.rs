@@ -3,198 +3,227 @@
 use std::fmt;
 
 use super::summary::{Group, MessageFaults, Outcomes, Summary};
-use super::{
-    Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Moves, Networks, Reservations,
-    Transactions, Workflows,
-};
+use super::{Cut, Distribution, Extent, GridSummary, Moves, Networks, Workflows};
 
 const NAME_WIDTH: usize = 18;
 
+/// Prints one part of a summary, or nothing if the run has no such part.
+type Part = fn(&mut fmt::Formatter<'_>, &Summary) -> fmt::Result;
+
+/// The parts in the order of the printed summary.
+const PARTS: [Part; 18] = [
+    places,
+    outcome,
+    makespan,
+    reserved,
+    failures,
+    plans,
+    maintenance,
+    grid,
+    moves,
+    workflows,
+    transactions,
+    message_faults,
+    window,
+    distributions,
+    breakdowns,
+    deadlines,
+    spread,
+    coallocated,
+];
+
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = &self.all.outcomes;
-        let jobs = counted(self.nb_jobs, "job");
-        let resources = self.grid.as_ref().map_or(0, |grid| grid.nb_resources);
-        let processors = self.nb_computing_machines - resources;
-        // Places of whole processors come before the resources of a grid.
-        let whole = self.providers.len() - resources as usize;
-        let mut places = Vec::new();
-        if whole > 0 || self.grid.is_none() {
-            let providers = counted(whole as u64, "provider");
-            places.push(format!("{} of {providers}", counted(processors, "processor")));
-        }
-        if self.grid.is_some() {
-            places.push(format!("{} of a grid", counted(resources, "resource")));
-        }
-        writeln!(f, "{jobs} on {}", places.join(" and "))?;
-        if self.cut != Cut::default() {
-            writeln!(
-                f,
-                "{} more jobs left out: warm-up {}, cool-down {}",
-                self.jobs_cut,
-                extent(self.cut.warm_up),
-                extent(self.cut.cool_down)
-            )?;
-        }
-        writeln!(f, "  {}", outcomes(counts))?;
-        if self.cut_off {
-            writeln!(f, "  stopped at its horizon: later jobs are not counted")?;
-        }
-        if counts.promises > 0 {
-            writeln!(
-                f,
-                "  {} completions promised, {} promises broken",
-                counts.promises, counts.promises_broken
-            )?;
-        }
-        match self.makespan {
-            // The use of time-shared resources is printed below.
-            Some(makespan) if whole == 0 => {
-                writeln!(f, "  makespan {makespan:.0} s ({:.1} days)", makespan / 86_400.0)?;
-            }
-            Some(makespan) => writeln!(
-                f,
-                "  makespan {makespan:.0} s ({:.1} days), utilisation {}",
-                makespan / 86_400.0,
-                percent(self.utilisation)
-            )?,
-            None if self.failures.as_ref().is_some_and(|it| it.attempts_lost > 0) => {
-                writeln!(f, "  no job ran to its end")?;
-            }
-            None => writeln!(f, "  no job ran")?,
-        }
-        if let Some(reservations) = &self.all.reservations {
-            reserved(f, reservations)?;
-        }
-        if let Some(failures) = &self.failures {
-            let of_all = |work: f64| percent((failures.work > 0.0).then(|| work / failures.work));
-            write!(
-                f,
-                "  {}, availability {}; {} lost, {} of all work",
-                counted(failures.outages, "node outage"),
-                percent(failures.availability),
-                counted(failures.attempts_lost, "attempt"),
-                of_all(failures.work_lost)
-            )?;
-            if failures.work_checkpoints > 0.0 {
-                write!(f, ", {} on checkpoints", of_all(failures.work_checkpoints))?;
-            }
-            writeln!(f)?;
-        }
-        if let Some(it) = &self.plans {
-            let (applications, intervals) =
-                (counted(it.applications, "application"), counted(it.intervals, "interval"));
-            writeln!(
-                f,
-                "  {applications} in {intervals}: {} stayed, {} moved within a cluster, {} between clusters, {} lost",
-                it.stayed, it.within, it.between, it.lost
-            )?;
-            write!(
-                f,
-                "  {:.2} h computing and communicating, {:.2} h predicted, {:.2} h moving",
-                it.time / 3600.0,
-                it.predicted / 3600.0,
-                it.moving / 3600.0
-            )?;
-            if it.lost > 0 {
-                write!(f, ", {:.2} h lost", it.lost_time / 3600.0)?;
-            }
-            writeln!(f)?;
-        }
-        if let Some(it) = &self.maintenance {
-            writeln!(
-                f,
-                "  {} of maintenance, {} of them short of processors, {} refused; {:.0} processor-hours closed",
-                counted(it.windows, "window"),
-                it.short,
-                it.refused,
-                it.closed / 3600.0
-            )?;
-        }
-        if let Some(grid) = &self.grid {
-            let whose = if whole > 0 { "the grid: " } else { "" };
-            time_shared(f, whose, grid)?;
-            network_of_grid(f, self.network.as_ref(), grid)?;
-        }
-        if let Some(Moves { moved, resubmitted, resized, data_time, start_up_work, .. }) =
-            self.moves
-        {
-            let moved = counted(moved, "move");
-            writeln!(
-                f,
-                "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
-                 same one, {resized} with another size"
-            )?;
-            if data_time > 0.0 || start_up_work > 0.0 {
-                writeln!(
-                    f,
-                    "    their data were in transit for {:.1} h in all, and start-ups took {:.1} processor-hours",
-                    data_time / 3600.0,
-                    start_up_work / 3600.0
-                )?;
-            }
-        }
-        if let Some(workflows) = &self.workflows {
-            flows(f, workflows)?;
-        }
-        if let Some(network) = self.network.as_ref().and_then(Networks::of_providers) {
-            let share = self.workflows.and_then(|it| it.data_of_critical_path);
-            data_took(f, &network, share.map(|share| (share, "the critical paths")))?;
-        }
-        if let Some(transactions) = &self.transactions {
-            transacted(f, transactions)?;
-        }
-        if let Some(faults) = self.message_faults {
-            let lost = counted(faults.lost + faults.parted + faults.missed, "message");
-            let MessageFaults { parted, missed, doubled, resent, refused, .. } = faults;
-            writeln!(
-                f,
-                "  {lost} lost, {parted} of them between parted actors, {missed} at actors that were \
-                 down; {resent} sent again; {doubled} doubled; {refused} refused"
-            )?;
-        }
-        if self.cut != Cut::default() {
-            writeln!(
-                f,
-                "  utilisation between warm-up and cool-down {}",
-                percent(self.utilisation_in_window)
-            )?;
-        }
-        if self.makespan.is_some() {
-            writeln!(f)?;
-            distributions(f, self)?;
-        }
-        // The resources of a grid are too many for a line each. The table `resources` has them.
-        let providers = &self.providers[..whole];
-        for (title, groups) in
-            [("class", &self.classes[..]), ("provider", providers), ("workload", &self.workloads)]
-        {
-            if groups.len() > 1 {
-                writeln!(f)?;
-                breakdown(f, title, groups)?;
-                if title == "provider" {
-                    on_several(f, self)?;
-                }
-            }
-        }
-        if self.all.deadlines.is_some() {
-            writeln!(f)?;
-            let all = (self.classes.len() != 1).then_some(&self.all);
-            deadlines(f, self.classes.iter().chain(all))?;
-        }
-        if let Some(bags) = &self.all.bags {
-            writeln!(f)?;
-            spread(f, bags)?;
-        }
-        if let Some(jobs) = &self.all.coallocated {
-            writeln!(f)?;
-            coallocated(f, jobs)?;
-        }
-        Ok(())
+        PARTS.iter().try_for_each(|part| part(f, self))
     }
 }
 
-fn reserved(f: &mut fmt::Formatter<'_>, it: &Reservations) -> fmt::Result {
+/// Number of providers and clusters, whose processors are whole. They come before the resources of a grid.
+fn whole(it: &Summary) -> usize {
+    it.providers.len() - it.grid.as_ref().map_or(0, |grid| grid.nb_resources as usize)
+}
+
+/// Prints the number of jobs, the places where they ran, and the jobs left out.
+fn places(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let resources = it.grid.as_ref().map_or(0, |grid| grid.nb_resources);
+    let processors = it.nb_computing_machines - resources;
+    let mut places = Vec::new();
+    if whole(it) > 0 || it.grid.is_none() {
+        let providers = counted(whole(it) as u64, "provider");
+        places.push(format!("{} of {providers}", counted(processors, "processor")));
+    }
+    if it.grid.is_some() {
+        places.push(format!("{} of a grid", counted(resources, "resource")));
+    }
+    writeln!(f, "{} on {}", counted(it.nb_jobs, "job"), places.join(" and "))?;
+    if it.cut == Cut::default() {
+        return Ok(());
+    }
+    writeln!(
+        f,
+        "{} more jobs left out: warm-up {}, cool-down {}",
+        it.jobs_cut,
+        extent(it.cut.warm_up),
+        extent(it.cut.cool_down)
+    )
+}
+
+fn outcome(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let counts = &it.all.outcomes;
+    writeln!(f, "  {}", outcomes(counts))?;
+    if it.cut_off {
+        writeln!(f, "  stopped at its horizon: later jobs are not counted")?;
+    }
+    if counts.promises > 0 {
+        let (promises, broken) = (counts.promises, counts.promises_broken);
+        writeln!(f, "  {promises} completions promised, {broken} promises broken")?;
+    }
+    Ok(())
+}
+
+fn makespan(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(makespan) = it.makespan else {
+        let lost = it.failures.as_ref().is_some_and(|it| it.attempts_lost > 0);
+        return writeln!(f, "  no job ran{}", if lost { " to its end" } else { "" });
+    };
+    write!(f, "  makespan {makespan:.0} s ({:.1} days)", makespan / 86_400.0)?;
+    // The use of time-shared resources is printed with the grid.
+    if whole(it) > 0 {
+        write!(f, ", utilisation {}", percent(it.utilisation))?;
+    }
+    writeln!(f)
+}
+
+fn failures(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(failures) = &it.failures else { return Ok(()) };
+    let of_all = |work: f64| percent((failures.work > 0.0).then(|| work / failures.work));
+    write!(
+        f,
+        "  {}, availability {}; {} lost, {} of all work",
+        counted(failures.outages, "node outage"),
+        percent(failures.availability),
+        counted(failures.attempts_lost, "attempt"),
+        of_all(failures.work_lost)
+    )?;
+    if failures.work_checkpoints > 0.0 {
+        write!(f, ", {} on checkpoints", of_all(failures.work_checkpoints))?;
+    }
+    writeln!(f)
+}
+
+fn plans(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(it) = &it.plans else { return Ok(()) };
+    let (applications, intervals) =
+        (counted(it.applications, "application"), counted(it.intervals, "interval"));
+    writeln!(
+        f,
+        "  {applications} in {intervals}: {} stayed, {} moved within a cluster, {} between clusters, {} lost",
+        it.stayed, it.within, it.between, it.lost
+    )?;
+    write!(
+        f,
+        "  {:.2} h computing and communicating, {:.2} h predicted, {:.2} h moving",
+        it.time / 3600.0,
+        it.predicted / 3600.0,
+        it.moving / 3600.0
+    )?;
+    if it.lost > 0 {
+        write!(f, ", {:.2} h lost", it.lost_time / 3600.0)?;
+    }
+    writeln!(f)
+}
+
+fn maintenance(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(it) = &it.maintenance else { return Ok(()) };
+    writeln!(
+        f,
+        "  {} of maintenance, {} of them short of processors, {} refused; {:.0} processor-hours closed",
+        counted(it.windows, "window"),
+        it.short,
+        it.refused,
+        it.closed / 3600.0
+    )
+}
+
+fn grid(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(grid) = &it.grid else { return Ok(()) };
+    let whose = if whole(it) > 0 { "the grid: " } else { "" };
+    time_shared(f, whose, grid)?;
+    network_of_grid(f, it.network.as_ref(), grid)
+}
+
+fn moves(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(Moves { moved, resubmitted, resized, data_time, start_up_work, .. }) = it.moves else {
+        return Ok(());
+    };
+    let moved = counted(moved, "move");
+    writeln!(
+        f,
+        "  {moved} of waiting jobs to other providers; {resubmitted} submitted again to the \
+         same one, {resized} with another size"
+    )?;
+    if data_time > 0.0 || start_up_work > 0.0 {
+        writeln!(
+            f,
+            "    their data were in transit for {:.1} h in all, and start-ups took {:.1} processor-hours",
+            data_time / 3600.0,
+            start_up_work / 3600.0
+        )?;
+    }
+    Ok(())
+}
+
+/// Prints the workflows on providers, and the network of providers.
+fn workflows(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    if let Some(workflows) = &it.workflows {
+        flows(f, workflows)?;
+    }
+    let Some(network) = it.network.as_ref().and_then(Networks::of_providers) else {
+        return Ok(());
+    };
+    let share = it.workflows.and_then(|it| it.data_of_critical_path);
+    data_took(f, &network, share.map(|share| (share, "the critical paths")))
+}
+
+fn message_faults(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(faults) = it.message_faults else { return Ok(()) };
+    let lost = counted(faults.lost + faults.parted + faults.missed, "message");
+    let MessageFaults { parted, missed, doubled, resent, refused, .. } = faults;
+    writeln!(
+        f,
+        "  {lost} lost, {parted} of them between parted actors, {missed} at actors that were \
+         down; {resent} sent again; {doubled} doubled; {refused} refused"
+    )
+}
+
+fn window(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    if it.cut == Cut::default() {
+        return Ok(());
+    }
+    let used = percent(it.utilisation_in_window);
+    writeln!(f, "  utilisation between warm-up and cool-down {used}")
+}
+
+/// Prints a table for each way to group jobs that has several groups.
+fn breakdowns(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    // The resources of a grid are too many for a line each. The table `resources` has them.
+    let providers = &it.providers[..whole(it)];
+    for (title, groups) in
+        [("class", &it.classes[..]), ("provider", providers), ("workload", &it.workloads)]
+    {
+        if groups.len() > 1 {
+            writeln!(f)?;
+            breakdown(f, title, groups)?;
+            if title == "provider" {
+                on_several(f, it)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn reserved(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(it) = &it.all.reservations else { return Ok(()) };
     write!(f, "  {} granted", counted(it.granted, "reservation"))?;
     if let Some(distance) = &it.distance_percent {
         let mean = distance.mean;
@@ -326,10 +355,13 @@ fn data_took(f: &mut fmt::Formatter<'_>, network: &str, share: Option<(f64, &str
     writeln!(f)
 }
 
-fn deadlines<'a>(
-    f: &mut fmt::Formatter<'_>,
-    groups: impl Iterator<Item = &'a Group>,
-) -> fmt::Result {
+fn deadlines(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    if it.all.deadlines.is_none() {
+        return Ok(());
+    }
+    let all = (it.classes.len() != 1).then_some(&it.all);
+    let groups = it.classes.iter().chain(all);
+    writeln!(f)?;
     writeln!(
         f,
         "{:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>14}{:>24}",
@@ -351,7 +383,9 @@ fn deadlines<'a>(
     Ok(())
 }
 
-fn spread(f: &mut fmt::Formatter<'_>, bags: &Bags) -> fmt::Result {
+fn spread(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(bags) = &it.all.bags else { return Ok(()) };
+    writeln!(f)?;
     let shares: Vec<String> = bags
         .by_providers
         .iter()
@@ -381,7 +415,8 @@ fn spread(f: &mut fmt::Formatter<'_>, bags: &Bags) -> fmt::Result {
     Ok(())
 }
 
-fn transacted(f: &mut fmt::Formatter<'_>, it: &Transactions) -> fmt::Result {
+fn transactions(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(it) = &it.transactions else { return Ok(()) };
     writeln!(
         f,
         "  transactions: {} for {}, {} agreed ({} aborted, {} broken), {} of the protocol",
@@ -422,7 +457,9 @@ fn transacted(f: &mut fmt::Formatter<'_>, it: &Transactions) -> fmt::Result {
     Ok(())
 }
 
-fn coallocated(f: &mut fmt::Formatter<'_>, jobs: &CoallocatedJobs) -> fmt::Result {
+fn coallocated(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(jobs) = &it.all.coallocated else { return Ok(()) };
+    writeln!(f)?;
     let counts = jobs.by_providers.iter().enumerate().filter(|(_, count)| **count > 0);
     let counts: Vec<String> = counts.map(|(index, it)| format!("{it} on {}", index + 1)).collect();
     writeln!(
@@ -443,7 +480,11 @@ fn coallocated(f: &mut fmt::Formatter<'_>, jobs: &CoallocatedJobs) -> fmt::Resul
 }
 
 fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
+    if summary.makespan.is_none() {
+        return Ok(());
+    }
     let group = &summary.all;
+    writeln!(f)?;
     writeln!(
         f,
         "{:<26}{:>12}{:>12}{:>12}{:>12}{:>12}",
