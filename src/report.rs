@@ -41,62 +41,99 @@ pub(crate) fn report(error: &Error) -> Exit {
             say_styled(&problems(invalid));
             Exit::InvalidInput
         }
-        Error::Read(_) => {
-            say(&format!("error: {error}\n"));
-            Exit::InvalidInput
-        }
-        Error::NoSuchRun { .. } => {
-            say(&format!("error: {error}\n\nhint: `haggle show --runs SCENARIO` lists them\n"));
-            Exit::Usage
-        }
-        Error::SweepIsNoRun { .. } => {
-            say(&format!(
-                "error: {error}\n\nhint: `haggle sweep` in place of `haggle run` carries them all out\n"
-            ));
-            Exit::Usage
-        }
-        Error::NoMachineSize { .. } => {
-            say(&format!("error: {error}\n\nhint: add --processors N\n"));
-            Exit::Usage
-        }
         Error::Experiment(inner) => experiment(inner),
-        Error::Sweep(SweepError::Run { number, folder, error }) => {
+        Error::Sweep(inner) => sweep(inner),
+        Error::Slurm(inner) => slurm(inner),
+        Error::Read(_) | Error::Workflow(_) => plain(error, Exit::InvalidInput),
+        Error::NoSuchRun { .. } => {
+            hinted(error, "`haggle show --runs SCENARIO` lists them", Exit::Usage)
+        }
+        Error::SweepIsNoRun { .. } => hinted(
+            error,
+            "`haggle sweep` in place of `haggle run` carries them all out",
+            Exit::Usage,
+        ),
+        Error::NoMachineSize { .. } => hinted(error, "add --processors N", Exit::Usage),
+        Error::Unfit { hint, .. } => hinted(error, hint, Exit::Usage),
+        Error::Catalogue { hint, .. } => hinted(error, hint, Exit::InvalidInput),
+        Error::Record(inner) => match (inner.line, &inner.problem) {
+            (0, _) | (_, TraceProblem::OtherFormat { .. }) => plain(error, Exit::InvalidInput),
+            _ => hinted(
+                error,
+                "check --format; --lenient leaves out lines that are not records",
+                Exit::InvalidInput,
+            ),
+        },
+        Error::NoResults(_) => {
+            hinted(error, "`haggle run SCENARIO -o DIR` makes such a folder", Exit::InvalidInput)
+        }
+        Error::Exists(_) => hinted(error, "add --force to overwrite it", Exit::CannotWrite),
+        Error::Strange { .. } => hinted(
+            error,
+            "move it elsewhere, name another folder with -o, or add --force to delete it",
+            Exit::CannotWrite,
+        ),
+        Error::Workload(problem) => match workload_hint(problem) {
+            Some(hint) => hinted(error, hint, Exit::InvalidInput),
+            None => plain(error, Exit::InvalidInput),
+        },
+        Error::NoJobLeft(_) => hinted(
+            error,
+            "`haggle workload inspect` shows how long the log is; --from and --window must lie in it",
+            Exit::InvalidInput,
+        ),
+        Error::Plot(PlotError::UnknownEnding { .. } | PlotError::Unsuitable(_))
+        | Error::Shape(_)
+        | Error::Problem(_) => plain(error, Exit::Usage),
+        // The reader closed the pipe because it has enough: `haggle show … | head` is no failure.
+        Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+        Error::Write { .. } | Error::Output(_) | Error::Plot(_) => plain(error, Exit::CannotWrite),
+    }
+}
+
+/// Prints an error in a line.
+fn plain(error: &impl fmt::Display, exit: Exit) -> Exit {
+    say(&format!("error: {error}\n"));
+    exit
+}
+
+/// Prints an error with the way out.
+fn hinted(error: &impl fmt::Display, hint: &str, exit: Exit) -> Exit {
+    say(&format!("error: {error}\n\nhint: {hint}\n"));
+    exit
+}
+
+/// An error of a sweep.
+fn sweep(error: &SweepError) -> Exit {
+    match error {
+        SweepError::Run { number, folder, error } => {
             say(&format!("in run {number} ({folder}):\n"));
             experiment(error)
         }
-        Error::Sweep(SweepError::Interrupted) => {
+        SweepError::Interrupted => {
             say(
                 "interrupted: finished runs are kept\n\nhint: the same command continues with the \
                  others\n",
             );
             interrupted()
         }
-        Error::Sweep(SweepError::OtherBuild { .. }) => {
-            say(&format!(
-                "error: {error}\n\nhint: name another folder with -o, remove this one, or add \
-                 --any-build to count such runs as done\n"
-            ));
-            Exit::CannotWrite
+        SweepError::OtherBuild { .. } => hinted(
+            error,
+            "name another folder with -o, remove this one, or add --any-build to count such runs as done",
+            Exit::CannotWrite,
+        ),
+        SweepError::NotARun { .. } | SweepError::Link { .. } => {
+            hinted(error, "name another folder with -o, or remove this one", Exit::CannotWrite)
         }
-        Error::Sweep(SweepError::NotARun { .. } | SweepError::Link { .. }) => {
-            say(&format!(
-                "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
-            ));
-            Exit::CannotWrite
-        }
-        Error::Sweep(
-            SweepError::Foreign { .. }
-            | SweepError::OtherRule { .. }
-            | SweepError::InputChanged { .. }
-            | SweepError::NoTables { .. },
-        ) => {
-            say(&format!(
-                "error: {error}\n\nhint: name another folder with -o, or remove this one; `haggle sweep` does such \
-                 runs again with --force\n"
-            ));
-            Exit::CannotWrite
-        }
-        Error::Sweep(SweepError::Damaged { table, .. }) => {
+        SweepError::Foreign { .. }
+        | SweepError::OtherRule { .. }
+        | SweepError::InputChanged { .. }
+        | SweepError::NoTables { .. } => hinted(
+            error,
+            "name another folder with -o, or remove this one; `haggle sweep` does such runs again with --force",
+            Exit::CannotWrite,
+        ),
+        SweepError::Damaged { table, .. } => {
             let hint = match damaged_pack(table) {
                 Some(pack) => format!(
                     "remove `{}`, and the same command makes the runs of this pack again",
@@ -104,94 +141,32 @@ pub(crate) fn report(error: &Error) -> Exit {
                 ),
                 None => "remove its folder, and the same command makes that run again".to_owned(),
             };
-            say(&format!("error: {error}\n\nhint: {hint}\n"));
-            Exit::InvalidInput
+            hinted(error, &hint, Exit::InvalidInput)
         }
-        Error::Sweep(SweepError::Missing { .. }) => {
-            say(&format!(
-                "error: {error}: the sweep is not summed up\n\nhint: `haggle sweep SCENARIO -o \
-                 DIR` carries them out and sums up, without the runs of other commands\n"
-            ));
-            Exit::InvalidInput
-        }
-        Error::Sweep(SweepError::NoRule(inner)) => {
+        SweepError::Missing { .. } => hinted(
+            &format!("{error}: the sweep is not summed up"),
+            "`haggle sweep SCENARIO -o DIR` carries them out and sums up, without the runs of other commands",
+            Exit::InvalidInput,
+        ),
+        SweepError::NoRule(inner) => {
             experiment(&ExperimentError::Stage(StageError::Rule(inner.clone())))
         }
-        Error::Sweep(SweepError::Results(inner)) => results(inner),
-        Error::Sweep(SweepError::Figure(inner)) => experiment(inner),
-        Error::Slurm(SlurmError::Results(inner)) => results(inner),
-        Error::Slurm(inner) => {
-            say(&format!("error: {error}\n\nhint: {}\n", inner.hint()));
-            match inner {
-                SlurmError::Busy(_) | SlurmError::NotShared { .. } | SlurmError::Backslash(_) => {
-                    Exit::CannotWrite
-                }
-                SlurmError::TooLong { .. } | SlurmError::TooMany { .. } => Exit::Usage,
-                _ => Exit::InvalidInput,
-            }
-        }
-        Error::Unfit { hint, .. } => {
-            say(&format!("error: {error}\n\nhint: {hint}\n"));
-            Exit::Usage
-        }
-        Error::Catalogue { hint, .. } => {
-            say(&format!("error: {error}\n\nhint: {hint}\n"));
-            Exit::InvalidInput
-        }
-        Error::Record(inner) => {
-            let hint = match (inner.line, &inner.problem) {
-                (0, _) | (_, TraceProblem::OtherFormat { .. }) => "",
-                _ => "\nhint: check --format; --lenient leaves out lines that are not records\n",
-            };
-            say(&format!("error: {error}\n{hint}"));
-            Exit::InvalidInput
-        }
-        Error::NoResults(_) => {
-            say(&format!(
-                "error: {error}\n\nhint: `haggle run SCENARIO -o DIR` makes such a folder\n"
-            ));
-            Exit::InvalidInput
-        }
-        Error::Exists(_) => {
-            say(&format!("error: {error}\n\nhint: add --force to overwrite it\n"));
-            Exit::CannotWrite
-        }
-        Error::Strange { .. } => {
-            say(&format!(
-                "error: {error}\n\nhint: move it elsewhere, name another folder with -o, or add \
-                 --force to delete it\n"
-            ));
-            Exit::CannotWrite
-        }
-        Error::Workload(problem) => {
-            let hint = workload_hint(problem).map(|hint| format!("\nhint: {hint}\n"));
-            say(&format!("error: {error}\n{}", hint.unwrap_or_default()));
-            Exit::InvalidInput
-        }
-        Error::NoJobLeft(_) => {
-            say(&format!(
-                "error: {error}\n\nhint: `haggle workload inspect` shows how long the log is; \
-                 --from and --window must lie in it\n"
-            ));
-            Exit::InvalidInput
-        }
-        Error::Workflow(_) => {
-            say(&format!("error: {error}\n"));
-            Exit::InvalidInput
-        }
-        Error::Plot(PlotError::UnknownEnding { .. } | PlotError::Unsuitable(_))
-        | Error::Shape(_)
-        | Error::Problem(_) => {
-            say(&format!("error: {error}\n"));
-            Exit::Usage
-        }
-        // The reader closed the pipe because it has enough: `haggle show … | head` is no failure.
-        Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
-        Error::Write { .. } | Error::Output(_) | Error::Plot(_) => {
-            say(&format!("error: {error}\n"));
-            Exit::CannotWrite
-        }
+        SweepError::Results(inner) => results(inner),
+        SweepError::Figure(inner) => experiment(inner),
     }
+}
+
+/// An error of a submission to Slurm.
+fn slurm(error: &SlurmError) -> Exit {
+    let exit = match error {
+        SlurmError::Results(inner) => return results(inner),
+        SlurmError::Busy(_) | SlurmError::NotShared { .. } | SlurmError::Backslash(_) => {
+            Exit::CannotWrite
+        }
+        SlurmError::TooLong { .. } | SlurmError::TooMany { .. } => Exit::Usage,
+        _ => Exit::InvalidInput,
+    };
+    hinted(error, error.hint(), exit)
 }
 
 /// An error of a run.
