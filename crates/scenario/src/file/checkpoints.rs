@@ -104,18 +104,18 @@ pub enum CheckpointRule {
 }
 
 impl CheckpointRule {
-    /// Whether the rule computes the interval from the mean time between failures.
+    /// True if the rule computes the interval from the mean time between failures.
     pub fn is_optimum(&self) -> bool {
         matches!(self, CheckpointRule::Young | CheckpointRule::Daly)
     }
 
-    /// Whether the scenario sets the interval.
+    /// True if the scenario sets the interval.
     pub fn has_interval(&self) -> bool {
         use CheckpointRule::{LastFailure, MeanFailure, Periodic};
         matches!(self, Periodic | LastFailure | MeanFailure)
     }
 
-    /// Whether the rule uses the failures observed by a resource or a node.
+    /// True if the rule uses the failures observed by a resource or a node.
     pub fn is_adaptive(&self) -> bool {
         matches!(self, CheckpointRule::LastFailure | CheckpointRule::MeanFailure)
     }

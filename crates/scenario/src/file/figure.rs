@@ -53,7 +53,7 @@ pub struct Figure {
     /// End of the time that is drawn; without it, the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
-    /// Whether the axis of time of "gantt", "utilisation" and "queue-length" has dates: the local time of the log's
+    /// True if the axis of time of "gantt", "utilisation" and "queue-length" has dates: the local time of the log's
     /// machine, by `UnixStartTime` and `TimeZone` of its header.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dates: bool,
@@ -89,7 +89,7 @@ pub struct Figure {
     /// outside are not drawn. "88%.." sets one end only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y_range: Option<AxisRange>,
-    /// Whether an ECDF shows the share of jobs above each value, 1 - F, on a logarithmic axis, which makes tails
+    /// True if an ECDF shows the share of jobs above each value, 1 - F, on a logarithmic axis, which makes tails
     /// readable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub complement: bool,
@@ -114,11 +114,11 @@ pub struct Figure {
 pub struct FigureKey {
     /// Its name.
     pub name: &'static str,
-    /// Whether the figure has it.
+    /// True if the figure has it.
     pub given: bool,
-    /// Whether its kind needs it.
+    /// True if its kind needs it.
     pub needed: bool,
-    /// Whether its kind uses it.
+    /// True if its kind uses it.
     pub used: bool,
 }
 

@@ -47,7 +47,7 @@ pub struct Grid {
     /// Treatment of an output that is being transferred when its resource fails.
     #[serde(default)]
     pub output: OutputFate,
-    /// Whether a job that starts from a checkpoint needs its input again.
+    /// True if a job that starts from a checkpoint needs its input again.
     #[serde(default = "yes")]
     pub restart_needs_input: bool,
     /// Checkpoints of jobs; without it, jobs do not save their progress.
@@ -79,7 +79,7 @@ impl Grid {
         self.policy.scheduler(self.checkpoints.is_some(), own)
     }
 
-    /// Whether jobs save their progress, periodically or when they move.
+    /// True if jobs save their progress, periodically or when they move.
     pub fn saves(&self) -> bool {
         self.checkpoints.is_some() || matches!(self.policy, GridPolicy::BalancedWorkflow(_))
     }

@@ -187,7 +187,7 @@ impl GridPolicy {
         })
     }
 
-    /// Whether the policy sends replicas of jobs.
+    /// True if the policy sends replicas of jobs.
     pub const fn replicates(&self) -> bool {
         matches!(
             self,
@@ -200,7 +200,7 @@ impl GridPolicy {
         )
     }
 
-    /// Whether the jobs of the policy are sessions, which reserve a share of a resource or are rejected.
+    /// True if the jobs of the policy are sessions, which reserve a share of a resource or are rejected.
     pub const fn takes_sessions(&self) -> bool {
         matches!(
             self,
@@ -212,7 +212,7 @@ impl GridPolicy {
         )
     }
 
-    /// Whether jobs may write checkpoints under the policy; a rule of one's own states it itself.
+    /// True if jobs may write checkpoints under the policy; a rule of one's own states it itself.
     pub fn takes_checkpoints(&self, own: &Rules) -> bool {
         if let GridPolicy::Own { own: name, .. } = self {
             let found = own.grid_policies.get(name.as_str());
@@ -363,9 +363,9 @@ pub struct BalancedWorkflow {
     /// θ: number of resources of a site, of about the same speed, that are examined as one.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub group: u32,
-    /// Whether the root of a workflow leaves a resource that a task of a set can use.
+    /// True if the root of a workflow leaves a resource that a task of a set can use.
     pub evict: bool,
-    /// Whether the predicted time of a move includes its checkpoint and its recovery, beside the transfer of its data.
+    /// True if the predicted time of a move includes its checkpoint and its recovery, beside the transfer of its data.
     pub counts_checkpoint: bool,
     /// Prediction of the length of a running task.
     pub prediction: Prediction,

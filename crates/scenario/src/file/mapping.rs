@@ -13,10 +13,10 @@ use crate::quantity::Share;
 pub struct Mapping {
     /// Facts that the metascheduler requests from providers.
     pub asks_for: AsksFor,
-    /// Whether a waiting application moves when a provider has become idle, if it then completes no later than
+    /// True if a waiting application moves when a provider has become idle, if it then completes no later than
     /// promised.
     pub reschedules: bool,
-    /// Whether throughputs are measured before an application is placed; otherwise they are known.
+    /// True if throughputs are measured before an application is placed; otherwise they are known.
     pub profiling: bool,
     /// Largest change of a measured throughput that counts as steady, "2%" if not given; read with `profiling` only.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -73,7 +73,7 @@ impl Metascheduler {
         Some((coallocation.protocol.as_ref()?, coallocation))
     }
 
-    /// Whether providers hold parts of jobs for the metascheduler.
+    /// True if providers hold parts of jobs for the metascheduler.
     pub const fn takes_parts(&self) -> bool {
         self.coallocation.is_some() || self.mapping.is_some()
     }
@@ -223,7 +223,7 @@ pub struct Negotiation {
     /// Time to wait for offers; without it, until all have arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<TimeSpan>,
-    /// Whether shares may take as long as the latest share of their bag.
+    /// True if shares may take as long as the latest share of their bag.
     pub relax: bool,
     /// Measure of the computing power left, for "offers-dplb-v2".
     pub weights: WeightRule,

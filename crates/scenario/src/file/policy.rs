@@ -182,12 +182,12 @@ impl Policy {
         }
     }
 
-    /// Whether providers with this policy make offers for bags of tasks.
+    /// True if providers with this policy make offers for bags of tasks.
     pub const fn bargains(&self) -> bool {
         self.offers().is_some()
     }
 
-    /// Whether the queue reserves a start for each job, and keeps it.
+    /// True if the queue reserves a start for each job, and keeps it.
     pub fn reserves(&self) -> bool {
         match self {
             Policy::Fcfs { order } => *order == Order::Arrival,
@@ -212,7 +212,7 @@ pub struct EdfPolicy {
     pub late: Late,
     /// Accuracy of the earliest completion that the provider promises.
     pub resolution: TimeSpan,
-    /// Whether tasks placed in published free time slots stay exactly there.
+    /// True if tasks placed in published free time slots stay exactly there.
     pub pinned: bool,
     /// Offers for bags of tasks.
     pub offers: Offers,
@@ -236,7 +236,7 @@ impl Default for EdfPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BagsPolicy {
-    /// Whether all tasks of a bag at this provider start together, as a rigid job does; otherwise each starts where it
+    /// True if all tasks of a bag at this provider start together, as a rigid job does; otherwise each starts where it
     /// fits. Tasks placed in free time slots start together with the tasks of the same start. If there are more tasks
     /// than processors, they fill the machine one group after the other.
     pub blocks: bool,

@@ -50,7 +50,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a try may be abandoned because an answer has not arrived.
+    /// True if a try may be abandoned because an answer has not arrived.
     pub const fn has_patience(&self) -> bool {
         !matches!(self, Protocol::Claiming(_))
     }
@@ -151,7 +151,7 @@ impl Default for Inquire {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct OnePhase {
-    /// Whether providers are asked one after the other, and no more of them after a refusal.
+    /// True if providers are asked one after the other, and no more of them after a refusal.
     pub sequential: bool,
 }
 

@@ -149,11 +149,11 @@ pub enum Told {
 pub struct Rescheduling {
     /// Task that moves first.
     pub rule: ReschedulingRule,
-    /// Whether a second pass fills the room that the first pass has freed.
+    /// True if a second pass fills the room that the first pass has freed.
     pub second_pass: bool,
-    /// Whether the plan is made anew in that order, instead of moving one task after the other.
+    /// True if the plan is made anew in that order, instead of moving one task after the other.
     pub rebuild: bool,
-    /// Whether a share that is no longer the last of its bag is reported when this becomes known.
+    /// True if a share that is no longer the last of its bag is reported when this becomes known.
     pub catch_up: bool,
 }
 

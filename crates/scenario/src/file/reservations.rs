@@ -26,7 +26,7 @@ pub struct Reservations {
     /// starts may move until they come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_at: Option<Share>,
-    /// Whether waiting jobs move to earlier starts when a job ends early.
+    /// True if waiting jobs move to earlier starts when a job ends early.
     pub compress: bool,
 }
 

@@ -25,7 +25,7 @@ pub struct Results {
     pub format: TableFormat,
     /// Detail in which messages between actors are recorded.
     pub messages: Messages,
-    /// Whether each checkpoint gets a row, on a grid, or of rigid jobs that share links on the way to a `store`.
+    /// True if each checkpoint gets a row, on a grid, or of rigid jobs that share links on the way to a `store`.
     /// Without it, only checkpoints from which another attempt could have started have rows.
     #[serde(skip_serializing_if = "is_true")]
     pub checkpoints: bool,

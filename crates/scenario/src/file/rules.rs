@@ -84,7 +84,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Whether all keys are missing, the preset too.
+    /// True if all keys are missing, the preset too.
     pub fn is_empty(&self) -> bool {
         *self == Rules::default()
     }

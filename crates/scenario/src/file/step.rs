@@ -292,7 +292,7 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1, max = 100_000_000))]
         limit: Option<u32>,
-        /// Whether the requested processors of a job are cut to the most that make it faster; the requested time then
+        /// True if the requested processors of a job are cut to the most that make it faster; the requested time then
         /// refers to those. Without it, the request stays.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         capped: bool,

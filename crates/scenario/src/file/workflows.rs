@@ -115,7 +115,7 @@ pub struct TaskProgress {
     /// Progress of a task between two reports, a part of its length.
     #[serde(default = "half_percent")]
     pub step: Share,
-    /// Whether users state at submission the estimated length of a task before it has begun.
+    /// True if users state at submission the estimated length of a task before it has begun.
     #[serde(default = "yes")]
     pub a_priori: bool,
 }
