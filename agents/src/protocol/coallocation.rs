@@ -1,5 +1,5 @@
-//! Co-allocation: parts of a rigid job at several providers, which start together and may move while
-//! they wait (Netto 2009, chapter 4); and parts of an iterative application, whose time depends on the
+//! Co-allocation (Netto 2009): parts of a rigid job at several providers, which start together and may
+//! move while they wait (chapter 4). Or parts of an iterative application, whose time depends on the
 //! places of its parts (chapter 5).
 //!
 //! ```text

@@ -76,7 +76,7 @@ impl Packed {
         &self.pack.runs()[self.at]
     }
 
-    /// Of a file of the pack, what is wrong with the part of this run.
+    /// Error in the part of this run in a file of the pack.
     fn damaged(&self, file: &str, reason: String) -> ResultsError {
         self.of_this_run(self.pack.folder().join(file), reason)
     }

@@ -159,7 +159,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether a time is too short for an event that recurs during the whole run.
+/// True if a time is too short for an event that recurs during the whole run.
 fn recurs_all_the_time(time: TimeSpan) -> bool {
     Span::ZERO < time.0 && time.0 < SHORTEST.0
 }

@@ -366,8 +366,8 @@ impl Profile {
         Ok(fewest)
     }
 
-    /// The hull of the stretches in which at least `processors` are free all
-    /// the time and which touch `[start, end)`, cut off at `from`; `None` if
+    /// The hull of all stretches that touch `[start, end)` and in which at
+    /// least `processors` are free all the time, cut off at `from`. `None` if
     /// there is no such stretch.
     ///
     /// If `[start, end)` has just been given back, a job of that width can profit from it inside this hull

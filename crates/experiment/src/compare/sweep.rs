@@ -34,7 +34,7 @@ pub struct RunPair {
     pub folder: String,
     /// True if its tables and its summary are the same.
     pub identical: bool,
-    /// Tables of A, and of B, that are not what was written.
+    /// Tables of A, and of B, that were changed since they were written.
     pub changed: (Vec<String>, Vec<String>),
 }
 

@@ -22,7 +22,7 @@ pub struct Wait {
     /// Jobs that were before it when it came, in this order. If the tables do not show the order of
     /// the queue: all jobs that waited there.
     pub ahead: Vec<Queued>,
-    /// Numbers of those that still waited at its last start, or when it left.
+    /// Numbers of the jobs in `ahead` that still waited at its last start, or when it left.
     pub passed: Vec<i64>,
     /// Reason why it did not start in the longest stretch with enough free processors, if known.
     pub held: Option<Held>,

@@ -25,7 +25,7 @@ impl RunReader {
         Ok(RunDigest::new(&digests?))
     }
 
-    /// The files of tables that are not what the run wrote: changed, cut, gone, or added since. Of a run in a pack, the
+    /// Files of tables that were changed, cut, removed or added since the run wrote them. Of a run in a pack, the
     /// names of such tables.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl RunReader {
         Ok(changed)
     }
 
-    /// True if a file is missing, was added, or differs from what the run wrote. The reader must
+    /// True if a file is missing, was added, or differs from the written one. The reader must
     /// read only the format of that file.
     fn has_changed(
         &self,

@@ -44,7 +44,7 @@ pub(super) fn divide_over(
     if chosen.len() < count {
         return None;
     }
-    // The provider with the least room gives first, so that the others share what it lacks.
+    // The provider with the least room gives first, so that the others share the processors it lacks.
     chosen.sort_unstable_by_key(|&(place, free)| (free, Reverse(place)));
     let mut left = processors;
     for (providers, part) in (1..=count as u32).rev().zip(&mut chosen) {

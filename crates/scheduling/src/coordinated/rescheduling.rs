@@ -37,7 +37,7 @@ haggle_model::words! {
 pub struct ReschedulingConfig {
     /// The order of the first pass.
     pub rule: ReschedulingRule,
-    /// True if a second pass, by planned start, fills what the first one opened.
+    /// True if a second pass, by planned start, fills the gaps that the first one opened.
     /// [`ReschedulingRule::Compress`] has none.
     pub second_pass: bool,
     /// True if the first pass drops the whole plan and makes it again in its order, instead of moving one

@@ -274,7 +274,7 @@ impl Queue {
         self.tail.keep_places();
     }
 
-    /// A part that runs under `slot` has ended; returns what it gives back.
+    /// A part that runs under `slot` has ended; returns its processors and its planned end, if it ran.
     pub(super) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
         let ended = self.plan.end(now, slot, part)?;
         if now < ended.planned_end {

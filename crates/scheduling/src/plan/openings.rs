@@ -28,7 +28,7 @@ use crate::index::class_of;
 pub(crate) struct Region {
     pub(crate) start: Time,
     pub(crate) end: Time,
-    /// Narrowest job that can profit: a narrower one could have used what was free there before.
+    /// Narrowest job that can profit: a narrower one could have run there before.
     narrowest: u32,
     /// Widest job that can profit: a wider one finds too few processors even now.
     widest: u32,
