@@ -170,12 +170,15 @@ impl BalancedRound {
     fn balance(&mut self, set: usize, rules: &Balance, costs: &mut dyn Costs) {
         let mut order: Vec<(f64, usize)> =
             self.sets[set].iter().map(|&task| (self.needs(task), task)).collect();
+        // The longest first; equal ones by number.
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut longest: Option<f64> = None;
         for (needs, task) in order {
+            // The move of an earlier task may have sent this one back to the queue.
             if self.tasks[task].queued {
                 continue;
             }
+            // It moved for an earlier set or was evicted: a task moves once in a round.
             let has_moved = self.tasks[task].pause.is_some();
             let moved = match has_moved || needs <= rules.floor {
                 true => None,
@@ -214,6 +217,7 @@ impl BalancedRound {
                 }
             };
             if let Some((to, x)) = found {
+                // Moves are executed in this order: the roots leave before the task arrives.
                 if candidate.evicting() {
                     self.evict_roots(to);
                 }
