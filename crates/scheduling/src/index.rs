@@ -165,6 +165,7 @@ impl Class {
             self.blocks.push(Block::of(vec![entry]));
             return;
         }
+        // A job before all blocks goes into the first one.
         let index = self.blocks.partition_point(|block| block.first <= entry.key).max(1) - 1;
         let block = &mut self.blocks[index];
         let at = block.entries.partition_point(|other| other.key < entry.key);

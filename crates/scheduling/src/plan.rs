@@ -137,6 +137,7 @@ impl Plan {
 
     /// Jobs are killed, and processors fail for an unknown time.
     pub(crate) fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        // Their processors must be idle before processors are closed.
         for &Killed { slot, processors, planned_end } in killed {
             self.end(now, slot, Part { processors, planned_end });
         }

@@ -179,6 +179,8 @@ impl CheckpointRule {
             {
                 Times::Steady(interval)
             }
+            // Failures to come are unknown, so it is planned with the shortest interval that makes
+            // progress.
             Every::Adaptive {
                 rule: IntervalRule::Young { .. } | IntervalRule::Daly { .. },
                 ..
@@ -312,6 +314,7 @@ impl Checkpoints {
         let most = count(computing, interval);
         let written = most.min(since.as_micros() / round.as_micros());
         let rest = since - round * written;
+        // After the last checkpoint the attempt only computes.
         let last = written == most;
         let writing = if last { Span::ZERO } else { (rest - interval).max(Span::ZERO) };
         Progress { saved: interval * written, overhead: recovery + self.cost * written + writing }

@@ -133,6 +133,7 @@ impl Openings {
             class.shortest = class.shortest.min(span);
         }
         let mut shortest = Span::FOREVER;
+        // From the widest class on, because each class counts all wider ones, too.
         for class in self.classes.iter_mut().rev() {
             shortest = shortest.min(class.shortest);
             class.shortest_from_here = shortest;
@@ -231,6 +232,7 @@ impl Openings {
                 class.is_in_vain(at, processors, span);
             }
             if hull.measured < moves {
+                // The hull was replaced by its present stretches, which are searched next.
                 behind = behind + class.measure(at, profile, now, moves) - 1;
                 next = at;
             }
