@@ -289,6 +289,7 @@ impl GridResource {
             out.send(self.rules.home.dispatcher, DispatchMessage::Refused { job, number });
             return;
         }
+        // The dispatcher knows of the loss if it sends the job again.
         self.dead.remove(&job);
         self.attempts += 1;
         let stage = if dispatch.moves { Stage::Expected } else { Stage::Waiting };
@@ -500,6 +501,7 @@ impl Actor for GridResource {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        // Events on the own agenda that are due come before the message.
         self.catch_up(now, message.phase(), out);
         let expected = match message {
             Message::Dispatch(message) => self.on_dispatch_message(now, from, message, out),

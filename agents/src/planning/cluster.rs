@@ -185,6 +185,7 @@ impl Cluster {
         first: usize,
         out: &mut Outbox,
     ) -> bool {
+        // Phases are numbered from 1.
         let Some(method) = self.config.method.filter(|_| first > 0) else { return false };
         let (rescheduling, threshold) = (self.config.costs.within(), self.config.threshold);
         let machines = (0..self.holders.len() as u32).filter(|&it| self.is_usable(it)).collect();
@@ -192,6 +193,7 @@ impl Cluster {
         // An application that fails repeatedly would otherwise be planned as often.
         let kept = self.known.get(&job.id).and_then(|known| known.planned(&premises));
         let planned = kept.or_else(|| {
+            // A copy, because `know` borrows the whole cluster.
             let mut draws = self.draws.clone();
             let problem = |oracle| Problem { oracle, first, rescheduling, threshold };
             let known = self.know(job);
@@ -297,6 +299,7 @@ impl Cluster {
         if let Some(known) = self.known.get_mut(&job) {
             known.last = Some(machines.clone());
         }
+        // Predictions hold for the free machines, which are fewer now.
         self.outdate();
         let from = order.from.filter(|_| order.how == Move::Between);
         let factors = self.config.errors.factors(job, program.phases());
@@ -354,6 +357,7 @@ impl Cluster {
             return false;
         }
         let Ok(snapshot) = Snapshot::new(self.config.speed, loads) else { return false };
+        // Running intervals need the availability before the change, too.
         for running in self.running.values_mut() {
             running.change(now, &self.now.machines, &snapshot.machines, out);
         }
@@ -396,6 +400,7 @@ impl Cluster {
             out.stop(Timer::IntervalBegins { job });
             out.stop(Timer::IntervalEnds { job });
             self.close(now, job, IntervalEnd::Lost, out);
+            // It never ran on these machines, so it cannot stay there.
             if !arrived && let Some(known) = self.known.get_mut(&job) {
                 known.last = None;
             }
@@ -404,6 +409,7 @@ impl Cluster {
         self.set_down(processors, true);
         let (provider, processors) = (self.config.id, processors.clone());
         out.observe(Observation::ProcessorsFailed { provider, processors });
+        // Machines of lost intervals that have not failed are free.
         self.release(out);
     }
 

@@ -43,6 +43,7 @@ impl Dispatcher {
             data: submission.job.task.as_ref().and_then(|task| task.data),
             run_time: submission.job.run_time,
             from,
+            // An attempt from the beginning continues no other one.
             parent: attempts.saved_by.filter(|_| from > Work::ZERO),
             progress: submission.job.task.as_ref().and_then(|task| task.progress).map(Box::new),
             checkpointing,

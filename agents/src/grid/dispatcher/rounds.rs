@@ -161,6 +161,7 @@ impl Dispatcher {
     /// Ensures that a round takes place, at the latest when the next one is due. No round begins
     /// while one is under way.
     pub(super) fn await_round(&mut self, now: Time, out: &mut Outbox) {
+        // Without open jobs and copies there is nothing to decide.
         if self.open == 0 && self.superseded.copies.is_empty() {
             return;
         }
@@ -276,6 +277,7 @@ impl Dispatcher {
     }
 
     fn decide(&mut self, now: Time, out: &mut Outbox) {
+        // Copies first: the view counts their slots as free already.
         self.cancel_superseded(out);
         let insight = Insights {
             answers: &self.answers,
@@ -344,6 +346,7 @@ impl Dispatcher {
                     self.tell(from, DispatchMessage::Move { job, to }, out);
                 } else {
                     self.tell(from, DispatchMessage::Cancel { job }, out);
+                    // Nothing is saved, so the old slot is free at once.
                     self.view.leave(job, from);
                     self.dispatch(job, to, Work::ZERO, false, out);
                 }

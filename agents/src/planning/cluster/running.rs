@@ -90,6 +90,7 @@ impl Running {
         if phases.is_empty() {
             return Span::ZERO;
         }
+        // Each phase has a factor of its own, so phases are timed one by one.
         if !self.factors.is_empty() {
             return phases.map(|phase| self.time_of(cluster, phase)).sum();
         }
@@ -152,6 +153,7 @@ impl Running {
                 };
                 progress.phase = phase;
                 if passed < until {
+                    // All of a phase that begins now remains, so it has no rest.
                     progress.left = (passed > before).then_some(until - passed);
                     break;
                 }
@@ -209,6 +211,7 @@ impl Running {
                     runs: Vec::new(),
                 })));
             }
+            // It never computed, so it held no processors for a run.
             (None, _) => {}
         }
         out.observe(Observation::IntervalOver(Box::new(self.record)));
