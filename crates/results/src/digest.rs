@@ -158,6 +158,7 @@ impl TableDigest {
     pub(crate) fn update(&mut self, buffer: &Buffer) {
         for (digest, values) in self.columns.iter_mut().zip(&buffer.columns) {
             match values {
+                // Copied only if a reader gets other values.
                 Values::Seconds(micros) if micros.iter().any(|&it| as_read(it) != it) => {
                     let micros = micros.iter().map(|&it| as_read(it)).collect();
                     digest.update(&Values::Seconds(micros));

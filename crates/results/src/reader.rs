@@ -270,6 +270,7 @@ impl RunReader {
         };
         let mut batch = Batch::new(wanted.iter().map(|it| it.1));
         let mut each: &mut Take<'_> = match keep {
+            // All rows stay in the batch up to the end.
             Keep::All => &mut |_| Ok(()),
             Keep::Batch => &mut give,
         };
@@ -278,6 +279,7 @@ impl RunReader {
             false => csv::each(&path, &wanted, (rows, &keys), &mut batch, &mut each)?,
         }
         match keep {
+            // Given even without rows, because the caller needs the columns.
             Keep::All => give(&mut batch),
             Keep::Batch if batch.rows() > 0 => give(&mut batch),
             Keep::Batch => Ok(()),

@@ -102,6 +102,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
         let mut metrics = of_runs.whole(&run, &reader, &summary)?;
         table.add(run.number, run.seed, &point, &metrics)?;
+        // Metrics of groups are in `aggregate.csv` only.
         metrics.extend(groups(&reader, &summary)?);
         aggregate.add(SweepRun { point, metrics }, &mut swept)?;
         drawn.add(&run, &reader, &summary)?;
@@ -333,6 +334,7 @@ impl Merged {
         let label = &run.variant.label;
         match self.point.as_mut().filter(|(other, ..)| other == label) {
             Some((_, first, runs)) if *first == digest => *runs += 1,
+            // Two runs of the point differ, which the empty digest notes.
             Some((_, first, _)) => first.clear(),
             None => {
                 self.close();

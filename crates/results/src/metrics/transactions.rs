@@ -250,6 +250,7 @@ impl TransactionLog {
         if is_first {
             it.to_agreement = self.tried.get(&job).map(|&(_, first)| now - first);
         }
+        // A repeated notice of the agreement counts no part twice.
         if it.agreed.replace(parts).is_none() {
             it.parts.keys().for_each(|&who| *self.working.entry(who).or_default() += 1);
         }

@@ -63,6 +63,7 @@ impl RunReader {
             (Some(bytes), true) => *bytes,
             (written, is_there) => return Ok(written.is_some() || is_there),
         };
+        // A file of another size has changed, so it need not be read.
         let file = fs::metadata(self.folder().join(name));
         if file.is_ok_and(|file| file.is_file() && file.len() != bytes) {
             return Ok(true);

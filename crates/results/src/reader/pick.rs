@@ -91,6 +91,7 @@ impl Condition {
         match self {
             Condition::Integer(column, values) => range(column)
                 .is_none_or(|(low, high)| values.range(low as i64..=high as i64).next().is_some()),
+            // The file has no smallest and largest texts.
             Condition::Text(..) => true,
             Condition::During([from, to], spans) => {
                 let earliest = range(from).map_or(f64::NEG_INFINITY, |it| it.0);
