@@ -311,7 +311,7 @@ impl Dispatcher {
 
     fn record(&self, entry: Entry<Attempts>, outcome: GridOutcome) -> GridJobRecord {
         let Submission { mut job, class, .. } = entry.submission;
-        // Its user does not know when a task may start, so the record contains that time.
+        // The user does not know when a task may start, so the record contains that time.
         let blocked = self.ledger.is_blocked(job.id).then(|| outcome.end());
         if let Some(ready) = entry.stage.released().or(blocked) {
             Arc::make_mut(&mut job).ready = Some(ready);

@@ -363,7 +363,7 @@ impl GridResource {
 
     fn on_failed(&mut self, now: Time, out: &mut Outbox) {
         if self.down_since.is_some() {
-            // It was down at the start of the run.
+            // A resource that was down at the start reports that once.
             if now > Time::ZERO || self.history.failures() > 0 {
                 return;
             }
@@ -429,7 +429,7 @@ impl GridResource {
             GridTimer::CheckpointDue { job } => self.on_checkpoint_due(now, job, out),
             GridTimer::Written { job } => self.on_written(now, job, out),
             GridTimer::LoadChanges => self.on_load_changes(now, out),
-            // It has handled the due events before this message.
+            // The resource has handled the due events before this message.
             GridTimer::Seen => {}
             GridTimer::Tell => self.on_tell(out),
             _ => return false,

@@ -400,7 +400,7 @@ impl Cluster {
             out.stop(Timer::IntervalBegins { job });
             out.stop(Timer::IntervalEnds { job });
             self.close(now, job, IntervalEnd::Lost, out);
-            // It never ran on these machines, so it cannot stay there.
+            // The application never ran on these machines, so it cannot stay there.
             if !arrived && let Some(known) = self.known.get_mut(&job) {
                 known.last = None;
             }

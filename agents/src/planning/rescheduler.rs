@@ -276,7 +276,7 @@ impl Rescheduler {
                 is_fit && self.on_plan(job, place, Some(candidate), out)
             }
             PlanningMessage::NoMachines { job } => {
-                // It may answer either request of a round.
+                // The message may answer either request of a round.
                 self.on_plan(job, place, None, out) || self.on_times(job, place, None, out)
             }
             PlanningMessage::Times(times) => {
@@ -417,10 +417,10 @@ impl Rescheduler {
         let Some(stage) = self.running(job, from) else { return false };
         stage.interval = None;
         if !reschedules || stage.first == 1 {
-            // It has no checkpoint.
+            // The application has no checkpoint.
             stage.at = None;
         } else if !arrived {
-            // Its checkpoint is still at the cluster from which it came.
+            // The checkpoint is still at the cluster from which it came.
             stage.at = stage.from;
         }
         if let Some(entry) = self.desk.get_mut(job) {

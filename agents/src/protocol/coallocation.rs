@@ -221,7 +221,7 @@ fn answer(answer: &agreements::Answer<Parts>) -> Said<'static> {
     match answer {
         agreements::Answer::Ready { .. } => said("part_ready"),
         agreements::Answer::NotReady(None) => said("part_not_ready").tells(DisclosedItem::Change),
-        // It contains the time from which there would be room.
+        // The counter contains the time from which there would be room.
         agreements::Answer::NotReady(Some(_)) => {
             said("part_not_before").tells(DisclosedItem::Estimate)
         }

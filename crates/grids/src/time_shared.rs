@@ -235,7 +235,7 @@ impl TimeShared {
         assert_eq!(self.held(job).stage, Stage::Paused, "{job} is not paused");
         let held = self.jobs.get_mut(&job).expect("it was there just now");
         held.stage = Stage::Vacating;
-        // It stays a sharer, because it still writes its checkpoint.
+        // The job stays a sharer, because it still writes its checkpoint.
         self.vacating += 1;
         self.reserved -= u64::from(held.share.0);
     }
@@ -415,7 +415,7 @@ impl TimeShared {
         let rate = self.rate_of(self.held(job).share);
         let held = self.jobs.get_mut(&job).expect("the caller has looked");
         assert_eq!(held.stage, Stage::Computing, "{job} does not compute");
-        // Its key is the end found at its start, so `done` must not have changed yet.
+        // The key is the end found at the start, so `done` must not have changed yet.
         self.ends.remove(&(held.end(rate), job));
         self.rates -= rate;
         // The rest of the microsecond in which the job has ended is not used.
@@ -439,7 +439,7 @@ impl TimeShared {
         }
         let held = self.jobs.remove(&job).expect("it was there just now");
         match stage {
-            // Its share was given back when it vacated its slot.
+            // The share was given back when the job vacated its slot.
             Stage::Vacating => self.vacating -= 1,
             _ => self.reserved -= u64::from(held.share.0),
         }

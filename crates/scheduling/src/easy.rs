@@ -236,7 +236,7 @@ impl LocalScheduler for Easy {
             && next.processors <= self.plan.free()
         {
             self.decided.pop_front();
-            // Its time was booked when it was decided.
+            // The job's time was booked when it was decided.
             self.plan.start(next.slot, next.processors, now + next.span);
             started.push(next.slot);
         }

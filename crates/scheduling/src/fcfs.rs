@@ -128,7 +128,7 @@ impl LocalScheduler for Fcfs {
             if self.not_before.from(now, head.slot) > now {
                 break;
             }
-            // It waits for processors only now, so `next_start` must not return its earliest start again.
+            // The head waits for processors only now: `next_start` must not return its earliest start.
             self.not_before.forget(head.slot);
             if head.processors > self.plan.free() || self.runs_into_a_window(now, &head) {
                 break;

@@ -176,7 +176,7 @@ impl Dispatcher {
         if attempts.winner.is_none() {
             let number = attempts.alive.iter().find(|&&(at, _)| at == resource);
             let Some(&(_, number)) = number else { return false };
-            // It was computed before; the record of the attempt contains the exact time.
+            // The job was computed before; the record of the attempt contains the exact time.
             attempts.winner = Some((number, now));
             self.complete(now, job, resource, out);
             self.react(now, out);

@@ -219,7 +219,7 @@ impl GridResource {
         if !replica.checkpointing {
             return;
         }
-        // It was switched off and on again while the job wrote.
+        // Checkpointing was switched off and on again while the job wrote.
         if replica.interval.is_none() {
             return self.arm(now, job, out);
         }

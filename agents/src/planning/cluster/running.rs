@@ -162,7 +162,7 @@ impl Running {
             }
         }
         if progress.phase > self.last() {
-            // It ends at this instant.
+            // The interval ends at this instant.
             return;
         }
         if let Some(left) = progress.left {
@@ -211,7 +211,7 @@ impl Running {
                     runs: Vec::new(),
                 })));
             }
-            // It never computed, so it held no processors for a run.
+            // The interval never computed, so it held no processors for a run.
             (None, _) => {}
         }
         out.observe(Observation::IntervalOver(Box::new(self.record)));

@@ -178,7 +178,7 @@ impl BalancedRound {
             if self.tasks[task].queued {
                 continue;
             }
-            // It moved for an earlier set or was evicted: a task moves once in a round.
+            // The task moved for an earlier set or was evicted: a task moves once in a round.
             let has_moved = self.tasks[task].pause.is_some();
             let moved = match has_moved || needs <= rules.floor {
                 true => None,

@@ -37,7 +37,7 @@ pub(super) fn divide_over(
         }
         let sum = |of: &[(usize, u32)]| of.iter().map(|it| u64::from(it.1)).sum::<u64>();
         let with = sum(&chosen) + u64::from(provider.1);
-        // It takes part if the job still finds room with the largest of the providers behind it.
+        // The provider takes part if the job still finds room with the largest of those behind it.
         if with + most_of(missing - 1, &room[at + 1..])? >= u64::from(processors) {
             chosen.push(provider);
         }
