@@ -203,6 +203,7 @@ impl Class {
         may_admit: impl Fn(&Bounds) -> bool,
         admits: impl Fn(&Entry) -> bool,
     ) -> Option<&Entry> {
+        // The block that begins before `key` may hold later jobs, too.
         let start = self.blocks.partition_point(|block| block.first <= key).saturating_sub(1);
         for (index, block) in self.blocks.iter().enumerate().skip(start) {
             if !may_admit(&block.bounds) {

@@ -220,6 +220,7 @@ impl Reservations {
         for booking in self.waiting.iter_mut().filter(|booking| !booking.is_fixed()) {
             if booking.request.fixed_at(booking.start).is_some_and(|time| time <= now) {
                 booking.fix();
+                // An offer may need this reservation to move.
                 self.offers.forget();
                 self.fixed.push((booking.request.slot, booking.start));
             }

@@ -183,6 +183,7 @@ impl IntervalRule {
                 return Expiry::Omit(interval);
             }
         }
+        // Only omissions in a row count.
         state.omitted = 0;
         Expiry::Write
     }

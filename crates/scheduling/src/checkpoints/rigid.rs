@@ -289,6 +289,7 @@ impl Checkpoints {
                 self.steps(computing, resumed).map_or(0, |steps| steps.count() as i64)
             }
         };
+        // The sum may exceed all time.
         let micros = i128::from(computing.as_micros())
             + i128::from(self.recovers(resumed).as_micros())
             + i128::from(written) * i128::from(self.cost.as_micros());
