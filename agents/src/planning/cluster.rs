@@ -227,6 +227,7 @@ impl Cluster {
         let TimesRequest { job, intervals, from: at } = request;
         let moving = self.moving(*at, me, &self.seen);
         let Some(moving) = moving else { return false };
+        // The result would borrow the whole cluster, so it is looked up again.
         let _ = self.know(job);
         let known = self.known.get(&job.id);
         if known.is_some_and(|known| intervals.iter().any(|&it| !known.has(it))) {

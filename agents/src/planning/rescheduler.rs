@@ -129,6 +129,7 @@ impl Rescheduler {
         }
         self.pending.retain(|&it| it != job);
         if self.round.as_ref().is_some_and(|round| round.job == job) {
+            // Answers that are on their way will be refused.
             self.round = None;
         }
         self.desk.cancel(now, job, out);

@@ -147,6 +147,7 @@ impl GridResource {
             self.bury(job, done);
             self.end(now, job, AttemptOutcome::Failed, None, out);
         }
+        // The remaining jobs have been computed, and their outputs are still here.
         if !self.rules.output_survives {
             while let Some((&job, replica)) = self.replicas.first() {
                 let length = replica.length;

@@ -127,6 +127,7 @@ impl Running {
     /// Loads change now from `old` to `new`.
     pub(super) fn change(&mut self, now: Time, old: &Cluster, new: &Cluster, out: &mut Outbox) {
         let is_same = old.shares(&self.machines) == new.shares(&self.machines);
+        // Before the start, or if only other machines have changed, all times stay the same.
         if self.record.start.is_none() || is_same {
             return;
         }

@@ -206,6 +206,7 @@ impl BalancedRound {
             if !candidate.is_worth(needs, longest, rules.gain) {
                 return None;
             }
+            // The set may end as late as its longest task.
             let bound = |x: f64| longest.map_or(x, |longest| longest.max(x));
             let found = match candidate {
                 Candidate::Group { group, .. } if !leads => {
@@ -282,6 +283,7 @@ impl BalancedRound {
                 .filter(|&(place, id)| place.is_available() && id != from)
                 .map(|(place, id)| (place.avail / f64::from(place.held + 1), id))
                 .collect();
+            // The largest share first; ties by number.
             others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let fits = |&(_, to): &(f64, ResourceId)| self.delays_nobody(root, to, false, None);
             match others.iter().find(|it| fits(it)) {
