@@ -32,6 +32,7 @@ impl RunReader {
     /// If `provenance.json` or a table cannot be read.
     pub fn changed_files(&self) -> Result<Vec<String>, ResultsError> {
         let provenance = self.provenance()?;
+        // The runs of a pack share its files.
         if self.is_packed() {
             let now = self.digest()?.tables;
             let written = provenance.digest.tables.into_iter();
