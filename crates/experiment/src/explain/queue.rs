@@ -107,6 +107,7 @@ impl Others<'_> {
         let line = self.line.as_ref();
         let ahead = line.and_then(|it| it.ahead(job.job)).unwrap_or_else(|| self.waiting_at(came));
         let waits = |it: &&Queued| {
+            // A job that never started waited until it left.
             it.start.is_none_or(|start| start > until) && {
                 let left = self.jobs.get(&it.job).map_or(f64::INFINITY, |job| job.left);
                 it.start.is_some() || left > until

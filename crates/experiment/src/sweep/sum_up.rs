@@ -115,6 +115,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     table.finish(&swept.runs_csv)?;
     announce(experiment, output)?;
     swept.failed_csv = failures(experiment, output, &swept)?;
+    // A metric without a row is not reported.
     let has = |metric: &String| swept.rows.iter().any(|row| row.metric == *metric);
     swept.metrics = std::mem::take(&mut swept.metrics).into_iter().filter(has).collect();
     drawn.finish();
