@@ -470,7 +470,7 @@ fn what_is_wrong_with_what_was_held_is_found() {
                 row.set("outcome", "open");
             });
             expect(kept.clone(), "parts held in vain are the parts given up");
-            // Under these protocols a part may be given up although its job is agreed on later.
+            // Under these a part may be given up of what is agreed on later.
             if !["negotiation", "claiming"].contains(&protocol) {
                 expect(kept, "a held part without agreement is given back");
             }

@@ -161,7 +161,6 @@ impl Dispatcher {
     /// Ensures that a round takes place, at the latest when the next one is due. No round begins
     /// while one is under way.
     pub(super) fn await_round(&mut self, now: Time, out: &mut Outbox) {
-        // Without open jobs and copies there is nothing to decide.
         if self.open == 0 && self.superseded.copies.is_empty() {
             return;
         }

@@ -335,7 +335,6 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
                 describe(metrics, name, processors, members.into_iter())
             };
             let capacity = match grouping.of {
-                // Jobs of grids share resources, so their groups have no utilisation.
                 Of::Workloads if metrics.cast.on_grid.contains(&(group as u16)) => 0,
                 Of::Jobs | Of::Workloads => machines,
                 Of::Providers if group < metrics.whole => processors,
