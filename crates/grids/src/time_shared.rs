@@ -1,4 +1,4 @@
-//! One time-shared resource: the jobs that hold a slot on it, the speed of those that compute, and the
+//! One time-shared resource: the jobs with a slot on it, the speed of those that compute, and the
 //! end of the next job (Chtepen 2011, section 2.2 and equation 5.1).
 //!
 //! A job [`reserve`](TimeShared::reserve)s a slot and [`start`](TimeShared::start)s to compute once its

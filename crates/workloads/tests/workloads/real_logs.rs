@@ -164,7 +164,7 @@ fn slices_of_the_logs_offer_the_loads_of_the_published_table() {
 
 fn check_row(row: &Row) {
     let Some(path) = trace(row.log) else { return };
-    // Only jobs without processors or without request are left out.
+    // Only what has no processors or no request is left out.
     let rules = Rules {
         partial: PartialExecution::Keep,
         cancelled: Cancelled::Keep,
