@@ -138,7 +138,7 @@ fn what_cannot_go_to_a_cluster_is_said_before_anything_is_submitted() {
     assert!(!folder.path().join("told").exists());
 }
 
-/// A node carries out what was submitted, or nothing.
+/// A node carries out the submitted sweep, or nothing.
 #[test]
 fn a_task_carries_out_its_chunk_of_what_was_submitted() {
     let folder = with_slurm(&scenario(30));

@@ -21,7 +21,7 @@ use crate::protocol::{Submission, SubmissionMessage};
 
 pub use parts::{InParts, PartEnd, Parts};
 
-/// Jobs that an actor answers for; `S` is what else it keeps of each.
+/// Jobs that an actor answers for; `S` is the actor's own state of each.
 ///
 /// The ledger is made for jobs that come in the order of their numbers, as they usually do.
 #[derive(Debug)]

@@ -525,7 +525,7 @@ impl Actor for Metascheduler {
             Message::Run(RunMessage::RunOver) => {
                 return self.desk.jobs().into_iter().for_each(|job| self.cut_off(now, job, out));
             }
-            // Its state survives a crash.
+            // The state of a metascheduler survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };

@@ -61,7 +61,7 @@ impl Actor for Nature {
                 self.on_outage(resource, restore, out);
             }
             Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
-            // It has no jobs to record.
+            // Nature has no jobs to record.
             Message::Run(RunMessage::RunOver) => {}
             _ => out.refuse(from),
         }

@@ -317,7 +317,7 @@ impl Actor for Reallocator {
             }
             // The users record its jobs, which are on their desks, too.
             Message::Run(RunMessage::RunOver) => return,
-            // Its state survives a crash.
+            // The state of a reallocator survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };

@@ -259,7 +259,7 @@ impl Actor for User {
                 self.on_run_over(now, out);
                 true
             }
-            // Its state survives a crash.
+            // The state of a user survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             Message::Wake(Timer::JobReady { job }) => {
                 self.on_job_ready(now, job, out);

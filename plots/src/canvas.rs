@@ -112,7 +112,7 @@ fn paint<DB: DrawingBackend>(
 ) -> Result<(), PlotError> {
     static FONT: OnceLock<()> = OnceLock::new();
     FONT.get_or_init(|| {
-        // It fails only for invalid fonts, and then every text reports an error.
+        // This fails only for invalid fonts, and then every text reports an error.
         let _ = register_font(type_face::FAMILY, FontStyle::Normal, type_face::BYTES);
     });
     area.fill(&WHITE).map_err(failed)?;

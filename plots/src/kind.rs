@@ -82,7 +82,7 @@ impl FigureKind {
                 "from",
                 "until",
             ],
-            // Its curves are those of metaschedulers, so it has no providers.
+            // The curves are those of metaschedulers, so the figure has no providers.
             FigureKind::AgreementEcdf => {
                 &["legend", "x-range", "y-range", "complement", "from", "until"]
             }
@@ -139,7 +139,7 @@ impl FigureKind {
             ],
             FigureKind::ResourceTimeline => &["legend", "providers", "from", "until"],
             FigureKind::WorkflowTimeline => &["legend", "job", "providers", "from", "until"],
-            // They show all actors that deal with the job.
+            // The figure shows all actors that deal with the job.
             FigureKind::JobTimeline => &["legend", "job", "from", "until"],
             FigureKind::Sequence => &["job", "from", "until"],
         }

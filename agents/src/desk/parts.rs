@@ -59,7 +59,7 @@ pub trait InParts {
     /// True if providers have agreed to run it, so that it is not given up any more.
     fn is_agreed(&self) -> bool;
 
-    /// Adds to the record of the job what only this actor knows.
+    /// Adds to the record of the job the facts that only this actor knows.
     fn complete(self, record: JobRecord) -> JobRecord;
 }
 

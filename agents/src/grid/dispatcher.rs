@@ -217,6 +217,7 @@ impl Dispatcher {
         out: &mut Outbox,
     ) -> bool {
         let (job, length) = (submission.job.id, length(&submission));
+        // A grid runs rigid jobs on one processor only.
         let fits = submission.job.processors == 1 && submission.job.shape == JobShape::Rigid;
         let is_new = !self.view.jobs().has(job);
         let (submit, workload) = (submission.job.submit, submission.job.workload);
@@ -280,6 +281,7 @@ impl Dispatcher {
         if self.desk.withdraw(from, job, out) != Withdrawal::Here {
             return;
         }
+        // A job that was sent to a resource is not withdrawn any more.
         if self.desk.get(job).is_some_and(|entry| entry.stage.attempts > 0) {
             out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
@@ -309,7 +311,7 @@ impl Dispatcher {
 
     fn record(&self, entry: Entry<Attempts>, outcome: GridOutcome) -> GridJobRecord {
         let Submission { mut job, class, .. } = entry.submission;
-        // Its user does not know when a task may start, so the record contains that time.
+        // The user does not know when a task may start, so the record contains that time.
         let blocked = self.ledger.is_blocked(job.id).then(|| outcome.end());
         if let Some(ready) = entry.stage.released().or(blocked) {
             Arc::make_mut(&mut job).ready = Some(ready);
@@ -391,6 +393,7 @@ impl Dispatcher {
         let before = *self.view.resources().get(resource);
         let (restored, failed) = (report.up && !before.up, !report.up);
         self.view.report(resource, report);
+        // A repair makes room; a failure matters only to a policy that notices lost jobs.
         if restored || failed && self.policy.detection() != Detection::None {
             self.react(now, out);
         }
@@ -399,6 +402,7 @@ impl Dispatcher {
 
     fn on_checkpoint_available(&mut self, now: Time, saved: &Saved, out: &mut Outbox) {
         let job = saved.job;
+        // The job is over, so nothing will start from its checkpoints.
         let Some(attempts) = self.desk.get_mut(job).map(|entry| &mut entry.stage) else {
             out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
             return;

@@ -289,6 +289,7 @@ impl GridResource {
             out.send(self.rules.home.dispatcher, DispatchMessage::Refused { job, number });
             return;
         }
+        // The dispatcher knows of the loss if it sends the job again.
         self.dead.remove(&job);
         self.attempts += 1;
         let stage = if dispatch.moves { Stage::Expected } else { Stage::Waiting };
@@ -362,7 +363,7 @@ impl GridResource {
 
     fn on_failed(&mut self, now: Time, out: &mut Outbox) {
         if self.down_since.is_some() {
-            // It was down at the start of the run.
+            // A resource that was down at the start reports that once.
             if now > Time::ZERO || self.history.failures() > 0 {
                 return;
             }
@@ -428,7 +429,7 @@ impl GridResource {
             GridTimer::CheckpointDue { job } => self.on_checkpoint_due(now, job, out),
             GridTimer::Written { job } => self.on_written(now, job, out),
             GridTimer::LoadChanges => self.on_load_changes(now, out),
-            // It has handled the due events before this message.
+            // The resource has handled the due events before this message.
             GridTimer::Seen => {}
             GridTimer::Tell => self.on_tell(out),
             _ => return false,
@@ -500,6 +501,7 @@ impl Actor for GridResource {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        // Events on the own agenda that are due come before the message.
         self.catch_up(now, message.phase(), out);
         let expected = match message {
             Message::Dispatch(message) => self.on_dispatch_message(now, from, message, out),

@@ -185,6 +185,7 @@ impl Cluster {
         first: usize,
         out: &mut Outbox,
     ) -> bool {
+        // Phases are numbered from 1.
         let Some(method) = self.config.method.filter(|_| first > 0) else { return false };
         let (rescheduling, threshold) = (self.config.costs.within(), self.config.threshold);
         let machines = (0..self.holders.len() as u32).filter(|&it| self.is_usable(it)).collect();
@@ -192,6 +193,7 @@ impl Cluster {
         // An application that fails repeatedly would otherwise be planned as often.
         let kept = self.known.get(&job.id).and_then(|known| known.planned(&premises));
         let planned = kept.or_else(|| {
+            // A copy, because `know` borrows the whole cluster.
             let mut draws = self.draws.clone();
             let problem = |oracle| Problem { oracle, first, rescheduling, threshold };
             let known = self.know(job);
@@ -225,6 +227,7 @@ impl Cluster {
         let TimesRequest { job, intervals, from: at } = request;
         let moving = self.moving(*at, me, &self.seen);
         let Some(moving) = moving else { return false };
+        // The result would borrow the whole cluster, so it is looked up again.
         let _ = self.know(job);
         let known = self.known.get(&job.id);
         if known.is_some_and(|known| intervals.iter().any(|&it| !known.has(it))) {
@@ -297,6 +300,7 @@ impl Cluster {
         if let Some(known) = self.known.get_mut(&job) {
             known.last = Some(machines.clone());
         }
+        // Predictions hold for the free machines, which are fewer now.
         self.outdate();
         let from = order.from.filter(|_| order.how == Move::Between);
         let factors = self.config.errors.factors(job, program.phases());
@@ -354,6 +358,7 @@ impl Cluster {
             return false;
         }
         let Ok(snapshot) = Snapshot::new(self.config.speed, loads) else { return false };
+        // Running intervals need the availability before the change, too.
         for running in self.running.values_mut() {
             running.change(now, &self.now.machines, &snapshot.machines, out);
         }
@@ -396,6 +401,7 @@ impl Cluster {
             out.stop(Timer::IntervalBegins { job });
             out.stop(Timer::IntervalEnds { job });
             self.close(now, job, IntervalEnd::Lost, out);
+            // The application never ran on these machines, so it cannot stay there.
             if !arrived && let Some(known) = self.known.get_mut(&job) {
                 known.last = None;
             }
@@ -404,6 +410,7 @@ impl Cluster {
         self.set_down(processors, true);
         let (provider, processors) = (self.config.id, processors.clone());
         out.observe(Observation::ProcessorsFailed { provider, processors });
+        // Machines of lost intervals that have not failed are free.
         self.release(out);
     }
 

@@ -129,6 +129,7 @@ impl Rescheduler {
         }
         self.pending.retain(|&it| it != job);
         if self.round.as_ref().is_some_and(|round| round.job == job) {
+            // Answers that are on their way will be refused.
             self.round = None;
         }
         self.desk.cancel(now, job, out);
@@ -167,6 +168,7 @@ impl Rescheduler {
             }
             round.missing = clusters;
         } else {
+            // Every cluster is a candidate for all phases at once.
             let interval = Interval::new(first, phases(&application));
             let candidate = |cluster| Candidate { cluster, interval, remaining: Span::ZERO };
             round.plans = (0..clusters).map(|cluster| Some(Some(candidate(cluster)))).collect();
@@ -232,6 +234,7 @@ impl Rescheduler {
         let placed = interval.and_then(|it| place(&view, &candidates, it, before.as_ref()));
         let Some(Placed { interval, cluster, how, .. }) = placed else {
             // Clusters without a machine report when they have one.
+            // Machines that became free during the round may suffice, so the application tries again.
             self.full = !round.is_freed;
             self.pending.push_front(round.job);
             self.round = None;
@@ -274,6 +277,7 @@ impl Rescheduler {
                 is_fit && self.on_plan(job, place, Some(candidate), out)
             }
             PlanningMessage::NoMachines { job } => {
+                // The message may answer either request of a round.
                 self.on_plan(job, place, None, out) || self.on_times(job, place, None, out)
             }
             PlanningMessage::Times(times) => {
@@ -414,8 +418,10 @@ impl Rescheduler {
         let Some(stage) = self.running(job, from) else { return false };
         stage.interval = None;
         if !reschedules || stage.first == 1 {
+            // The application has no checkpoint.
             stage.at = None;
         } else if !arrived {
+            // The checkpoint is still at the cluster from which it came.
             stage.at = stage.from;
         }
         if let Some(entry) = self.desk.get_mut(job) {
@@ -478,6 +484,7 @@ impl Actor for Rescheduler {
         if !expected {
             out.refuse(from);
         }
+        // The message may have ended a round, or freed machines.
         self.go_on(out);
     }
 }

@@ -175,7 +175,7 @@ impl Actor for ResourceUpdates {
                 self.change(out);
                 out.send(from, PlanningMessage::Redrawn);
             }
-            // It has no jobs to record.
+            // This actor has no jobs to record.
             Message::Run(RunMessage::RunOver) => {}
             _ => out.refuse(from),
         }

@@ -1,5 +1,5 @@
-//! Co-allocation: parts of a rigid job at several providers, which start together and may move while
-//! they wait (Netto 2009, chapter 4); and parts of an iterative application, whose time depends on the
+//! Co-allocation (Netto 2009): parts of a rigid job at several providers, which start together and may
+//! move while they wait (chapter 4). Or parts of an iterative application, whose time depends on the
 //! places of its parts (chapter 5).
 //!
 //! ```text
@@ -221,7 +221,7 @@ fn answer(answer: &agreements::Answer<Parts>) -> Said<'static> {
     match answer {
         agreements::Answer::Ready { .. } => said("part_ready"),
         agreements::Answer::NotReady(None) => said("part_not_ready").tells(DisclosedItem::Change),
-        // It contains the time from which there would be room.
+        // The counter contains the time from which there would be room.
         agreements::Answer::NotReady(Some(_)) => {
             said("part_not_before").tells(DisclosedItem::Estimate)
         }

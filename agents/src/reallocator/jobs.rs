@@ -30,7 +30,7 @@ impl Reallocator {
                     self.desk.cancel(now, job, out);
                 }
             }
-            // It may be on its way back already.
+            // The job may be on its way back already.
             Withdrawal::Elsewhere => {
                 if let Some(entry) = self.desk.get_mut(job) {
                     entry.withdrawn = true;
@@ -58,7 +58,7 @@ impl Reallocator {
         {
             *waits = Waits::nothing();
             match from {
-                // Its user was notified when it was first placed.
+                // The user was notified when the job was first placed.
                 Some(from) => {
                     let from = self.config.providers[from];
                     out.observe(Observation::JobMoved { job, from, to: provider });

@@ -1,4 +1,4 @@
-//! `failures` and `outages` against each other, and against what was lost.
+//! `failures` and `outages` against each other, and against the lost attempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Figures against the tables from which they are drawn.
 //!
 //! The area under a timeline is the held processor time, or the waiting time of jobs. No bag counts
-//! twice, no lost attempt is left out, and the held processors never exceed those that exist.
+//! twice, no lost attempt is left out, and the held processors never exceed the existing ones.
 
 use std::path::Path;
 

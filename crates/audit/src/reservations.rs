@@ -1,4 +1,4 @@
-//! `reservations` and `displacements` against `jobs`, what fails, and the summary.
+//! `reservations` and `displacements` against `jobs`, the failures, and the summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -47,6 +47,7 @@ pub fn about(scenario: &Scenario) -> About {
 fn learns_of(grid: &Grid) -> Option<LearnsOf> {
     let delay = grid.information.delay.0.as_secs_f64();
     match grid.information.mode {
+        // Without a delay, all modes are alike.
         _ if delay == 0.0 => None,
         InformationMode::Immediate => None,
         InformationMode::Periodic => Some(LearnsOf::Periodic(delay)),

@@ -56,6 +56,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
     }
     if let Some(grid) = &scenario.grid {
         cast.actors.push(actor(grid.name.as_str(), ActorKind::Metascheduler));
+        // The first service is the scheduler, which has the name of the grid.
         let services = GridPlan::services(grid.storage.is_some()).into_iter().skip(1);
         cast.actors.extend(services.map(|it| actor(&format!("({it})"), ActorKind::Service)));
     }

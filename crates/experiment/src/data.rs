@@ -110,6 +110,7 @@ pub(super) fn way(scenario: &Scenario, provider: &str, store: &str) -> (Span, Ba
         let ends = link.between.each_ref().map(|end| directory.site_of(end.as_str()));
         ends == [provider, store] || ends == [store, provider]
     };
+    // Of several links between the two places the last one counts.
     network
         .links
         .iter()

@@ -319,6 +319,7 @@ impl Asked {
 /// If its jobs cannot be read.
 pub fn find(run: &RunReader, asked: &[Asked]) -> Result<Vec<Option<JobRow>>, ResultsError> {
     let mut found = Vec::new();
+    // Numbers in the run need one reading of the table in all, other names one each.
     if asked.iter().all(|it| matches!(it, Asked::InRun(_))) {
         let numbers = asked.iter().filter_map(|it| match it {
             Asked::InRun(number) => Some(*number),
@@ -410,6 +411,7 @@ impl Chronicle {
         let (shared, whole): (Vec<&ResourceRow>, Vec<_>) =
             resources.iter().partition(|it| it.is_shared());
         let own = scope.own();
+        // Shared resources have no placements.
         let placements = match whole.is_empty() {
             true => Vec::new(),
             false => PlacementRow::some(run, &scope.during("starting_time", "finish_time"))?,

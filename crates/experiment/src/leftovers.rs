@@ -84,6 +84,7 @@ fn entries(folder: &Path, is_left: &impl Fn(&str) -> bool) -> Vec<PathBuf> {
 fn free(path: &Path) -> Option<File> {
     let file = File::options().write(true).open(path).ok()?;
     file.try_lock().ok()?;
+    // Before the file was locked, another command may have replaced it.
     is_at(&file, path).ok()?.then_some(file)
 }
 

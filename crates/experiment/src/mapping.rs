@@ -26,6 +26,7 @@ pub(super) fn mapped(
 ) -> MappingConfig {
     let of = |name: &file::Name| scenario.providers.iter().find(|it| it.name == *name);
     let providers = Vec::from_iter(metascheduler.providers.iter().filter_map(of));
+    // The number of a site is that of its first provider.
     let first = |at: &str| providers.iter().position(|other| site(other) == at);
     MappingConfig {
         asks: mapping.asks_for,

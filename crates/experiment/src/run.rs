@@ -385,6 +385,7 @@ impl Rest<'_> {
             let reader = RunReader::open(finished.folder())?;
             drawn = draw_all(&self.scenario.figures, &reader, finished.folder())?;
         }
+        // Measured last, so that it includes the audit and the figures.
         finished.write_timing(&self.stopwatch.timing(self.messages))?;
         Ok(Written {
             folder: finished.publish()?,

@@ -306,6 +306,7 @@ pub fn clear_stale(
                     cleared += Pack::open(pack).map_or_else(|_| all(), |pack| pack.count());
                     let removed = fs::remove_dir_all(pack);
                     removed.map_err(|error| ResultsError::write(pack, error))?;
+                    // `past` still knows the removed pack.
                     past = Past::new(folder, output, wanted)?;
                     continue;
                 }

@@ -185,6 +185,7 @@ impl Workloads {
         let mut open: Vec<&str> =
             scenario.users.iter().map(|user| user.workload.as_str()).collect();
         while let Some(name) = open.pop() {
+            // Several mergers may share a workload, which is followed once.
             if needed.insert(name)
                 && let Some(Part::Merged { parts, .. }) = self.parts.get(name)
             {

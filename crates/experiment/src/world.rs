@@ -129,6 +129,7 @@ impl Stage {
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
         let protocols = transactions(scenario, latency_max(scenario));
         let data_places = data::Places::of(scenario);
+        // Actors are added in the order of `cast`, which has their names by number.
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
             let store = data_places.store(scenario, provider, seating.network);
             let id = stage.add_provider(id, provider, scenario, (&protocols, store))?;
@@ -356,6 +357,7 @@ impl Stage {
             }
         };
         let mut begun = Vec::new();
+        // Outages at the start come first. The first later one is read to find their end, and is kept.
         for (node, outage) in outages.by_ref() {
             begun.push((node, outage));
             if !outage.is_down_at_start() {

@@ -89,6 +89,7 @@ impl CombinedFt {
             if !room {
                 round.set_checkpointing(view, job, true);
             } else if view.job(job).replicas.len() as u32 >= self.replicas.max {
+                // All replicas protect it, so it needs no checkpoints.
                 round.set_checkpointing(view, job, false);
             }
         }

@@ -50,6 +50,7 @@ impl Replica {
     /// A job that was sent to a resource at `since`.
     pub(super) fn new(job: JobId, since: Time, known: &GridJob) -> Replica {
         let &GridJob { length, saved, saved_at, .. } = known;
+        // The job has computed from the checkpoint since that arrived, but not before it was sent here.
         Replica { job, length, since, saved_at: saved_at.max(since), saved }
     }
 

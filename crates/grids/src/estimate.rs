@@ -104,6 +104,7 @@ impl View {
                     if forecast.end_at(end).contains(&Who::Asked) {
                         return Estimate { start, completion: end };
                     }
+                    // An end makes room, so the next round may send waiting jobs.
                     if queue.peek().is_some() && round.is_none() {
                         round = Some(rounds.decided_after(end));
                     }
@@ -123,6 +124,7 @@ impl View {
                     }
                     round = None;
                 }
+                // No job ends and no round is due: nothing changes any more.
                 (_, None) => return Estimate { start, completion: Time::FOREVER },
             }
         }
@@ -137,6 +139,8 @@ impl View {
         });
         let asked = (length.unwrap_or_default(), (Who::Asked, length));
         let mut queue = Vec::from_iter(known.chain([asked]));
+        // The sorts are stable: equal jobs stay in order of arrival, and the requested one is the
+        // last of them.
         match order {
             QueueOrder::Arrival => {}
             QueueOrder::LongestFirst => queue.sort_by_key(|&(length, _)| Reverse(length)),
@@ -175,12 +179,14 @@ impl<'v> Forecast<'v> {
     /// The next end of any job.
     fn next_end(&mut self) -> Option<Time> {
         loop {
+            // Ends that were foreseen before the last change of their resource are invalid.
             while let Some(&Reverse((_, id, version))) = self.ends.peek()
                 && self.machines[&id].version != version
             {
                 self.ends.pop();
             }
             let next = self.ends.peek().map(|&Reverse((at, ..))| at);
+            // A filed end that may be the next one: its resource is examined, and then the search goes on.
             let filed = self.filed_ends.next_if(|(at, _)| next.is_none_or(|next| *at <= next));
             match filed {
                 Some(&(_, id)) => self.look_at(id),
@@ -214,6 +220,7 @@ impl<'v> Forecast<'v> {
             Who::Known(job) => self.view.job(job).replicas.len() > 1,
             Who::Asked => false,
         };
+        // Another job may be sent here, or a job here may end because its replica elsewhere does.
         if !is_last && machine.slots > 1 || machine.running.iter().any(replicated) {
             return None;
         }
@@ -229,6 +236,7 @@ impl<'v> Forecast<'v> {
     /// Sends a job to the preferred machine with room, if there is one; returns the machine.
     fn send(&mut self, at: Time, who: Who, left: Option<Work>) -> Option<ResourceId> {
         let Forecast { machines, filed_available, .. } = self;
+        // Filed ranks of examined resources are outdated.
         while filed_available.next_if(|it| machines.contains_key(&it.resource())).is_some() {}
         let filed = filed_available.peek().copied();
         let best = self.available.last().max(filed)?.resource();
@@ -245,6 +253,7 @@ impl<'v> Forecast<'v> {
         if let Some(rank) = machine.rank.take() {
             available.remove(&rank);
         }
+        // The time so far counts with the share before the change.
         machine.go_on_to(at);
         machine.version += 1;
         change(machine);

@@ -136,6 +136,7 @@ impl Jobs {
     /// does one of a job that is done.
     pub fn save(&mut self, now: Time, id: JobId, progress: Work) {
         let Some(job) = self.open.get_mut(id) else { return };
+        // Saved progress decides about no shelf, so the job stays filed.
         let before = job.left();
         if job.saved < progress {
             (job.saved, job.saved_at) = (progress, now);
@@ -148,6 +149,7 @@ impl Jobs {
     /// Jobs that were submitted or have changed since the last call, by number; the first call returns all
     /// waiting jobs.
     pub fn take_changed(&mut self) -> Vec<JobId> {
+        // The first call creates the list; only from then on are changes recorded.
         self.changed.get(|| self.shelf(0).map(|(_, job)| job).collect());
         let mut jobs = Vec::new();
         self.changed.keep(|changed| std::mem::swap(&mut jobs, changed));
@@ -185,6 +187,7 @@ impl Jobs {
     /// The longest job without a replica; among equal ones the first in turn.
     pub fn longest(&self) -> Option<Turn> {
         let &(length, _) = self.by_length().last()?;
+        // Of the longest jobs the first in turn, which is not the last of the set.
         self.by_length().range((length, (Time::ZERO, JobId(0)))..).next().map(|&(_, turn)| turn)
     }
 
@@ -258,6 +261,7 @@ impl Jobs {
         self.shelves[replicas].remove(&turn);
         match replicas {
             0 => self.by_length.keep(|jobs| _ = jobs.remove(&(length, turn))),
+            // No effect on a job with checkpoints, which is not filed here.
             1 => self.bare.keep(|jobs| _ = jobs.remove(&turn)),
             _ => self.replicated.keep(|jobs| _ = jobs.remove(id.0)),
         }

@@ -102,6 +102,7 @@ impl GridScheduler for QueueScheduler {
             true => Restart::FromCheckpoint,
             false => Restart::FromBeginning,
         };
+        // The job comes first: a resource is drawn only for a job.
         while let Some(job) = self.next_job(view) {
             let Some(resource) = self.next_resource(view, round) else { return };
             round.dispatch(view, job, resource, restart);

@@ -56,6 +56,7 @@ impl RankSet {
         let mut rank = 0;
         while index > 0 {
             rank += self.counts[index] as usize;
+            // Drops the lowest set bit: the next entry counts the numbers before this one's.
             index &= index - 1;
         }
         rank
@@ -96,6 +97,7 @@ impl RankSet {
         }
         let mut rank = draw(choices);
         assert!(rank < choices, "a draw is below its bound");
+        // The ranks ascend: each excluded one that is not above the result moves it up by one.
         for excluded in ranks {
             rank += usize::from(excluded <= rank);
         }

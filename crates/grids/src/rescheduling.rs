@@ -53,6 +53,7 @@ impl Rescheduling {
             if id == current {
                 continue;
             }
+            // A job that does not compute cannot move.
             let Some(pause) = insight.moving_time(job, current, id) else { continue };
             let moving = pause + computing;
             if worth(moving.as_micros()) && best.is_none_or(|(least, _)| moving < least) {

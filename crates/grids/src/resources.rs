@@ -181,6 +181,7 @@ impl Resources {
 
     /// Changes a resource; its site must not change.
     pub fn change(&mut self, id: ResourceId, change: impl FnOnce(&mut Resource)) {
+        // Ranks are removed with the values under which they were inserted.
         self.unfile(id);
         let site = self.all[id.index()].site;
         change(&mut self.all[id.index()]);
@@ -275,6 +276,7 @@ impl Resources {
     pub fn place(&self, copies: &[ResourceId]) -> Option<ResourceId> {
         let has_copy = |site| copies.iter().any(|&id| self.get(id).site == site);
         let (_, Reverse(site)) =
+            // These ranks hold for sites without copies only: they include all resources of a site.
             match self.sites().powerful.iter().rev().find(|rank| !has_copy(rank.1.0)) {
                 Some(&rank) => rank,
                 None => self.best_with_copies(copies)?,
@@ -291,6 +293,7 @@ impl Resources {
             let mut count = 0_u32;
             for copy in copies.iter().map(|&id| self.get(id)).filter(|copy| copy.site == site) {
                 count += 1;
+                // A resource that is down is not in the sums of its site.
                 if copy.up {
                     avail -= copy.avail.as_micro_mips();
                     held -= u64::from(copy.held);
@@ -348,6 +351,7 @@ impl Rank {
 
     fn new(id: ResourceId, resource: &Resource, preference: Preference) -> Rank {
         let (speed, held) = match preference {
+            // The number of jobs is part of the speed already.
             Preference::EffectiveSpeed => (resource.effective_speed(), 0),
             Preference::SpeedThenLoad => (EffectiveSpeed::shared(resource.avail, 1), resource.held),
         };
@@ -357,6 +361,7 @@ impl Rank {
 
 impl Sites {
     fn file(&mut self, id: ResourceId, resource: &Resource) {
+        // A site needs an entry even if all its resources are down.
         let sites = self.all.len().max(resource.site.index() + 1);
         self.all.resize_with(sites, Site::default);
         if !resource.up {

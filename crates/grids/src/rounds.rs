@@ -52,6 +52,7 @@ impl Rounds {
 
     /// The first instant from `now` on at which a round may decide.
     pub fn decided(self, now: Time) -> Time {
+        // A round decides `takes` after the time at which it was due.
         let takes = self.takes();
         (now - takes).next_multiple_of(self.period) + takes
     }

@@ -264,6 +264,7 @@ impl<'a> Round<'a> {
 
     /// The decisions, in the order in which they must be sent: cancels first.
     pub fn into_actions(mut self) -> Vec<Action> {
+        // The sort is stable: decisions of one kind stay in their order.
         self.actions.sort_by_key(Action::order);
         self.actions
     }
@@ -295,6 +296,7 @@ impl<'a> Round<'a> {
 
     /// Gives up a job without replicas.
     pub fn give_up(&mut self, view: &mut View, job: JobId) {
+        // `withdraw` forgets the job, so this is read before.
         let taken = view.job(job).dispatches > 0;
         view.withdraw(job);
         self.actions.push(Action::GiveUp { job, taken });
@@ -328,6 +330,7 @@ impl<'a> Round<'a> {
 
     /// Ends a replica that saves its progress first; its slot is free at once.
     pub fn suspend(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
+        // Like a computed replica, it holds no slot but still sends data.
         view.computed(job, resource);
         self.actions.push(Action::Suspend { job, resource });
     }

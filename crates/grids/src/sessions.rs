@@ -112,6 +112,7 @@ impl Sessions {
         open: impl Fn(ResourceId) -> bool,
     ) -> Option<ResourceId> {
         let light = self.is_light(session.share);
+        // Rejected sessions count as arrivals, too.
         if light {
             self.seen.arrived(now, session.share);
         }

@@ -1,5 +1,5 @@
-//! One time-shared resource: the jobs that hold a slot on it, the jobs that compute and their speed, and
-//! the end of the next job (Chtepen 2011, section 2.2 and equation 5.1).
+//! One time-shared resource: the jobs with a slot on it, the speed of those that compute, and the
+//! end of the next job (Chtepen 2011, section 2.2 and equation 5.1).
 //!
 //! A job [`reserve`](TimeShared::reserve)s a slot and [`start`](TimeShared::start)s to compute once its
 //! input has arrived. It may [`pause`](TimeShared::pause) to write a checkpoint and
@@ -154,6 +154,7 @@ impl TimeShared {
         let fits = match self.sharing {
             Sharing::Equal { slots } => held < slots as usize,
             Sharing::Reserved { slots } => {
+                // Multiplied out: share / WHOLE ≤ avail / capacity, without rounding.
                 let shares = u128::from(self.reserved + u64::from(share.0));
                 let capacity = u128::from(self.capacity.as_micro_mips());
                 let whole = u128::from(Share::WHOLE.0);
@@ -177,6 +178,7 @@ impl TimeShared {
         done: Work,
         share: Share,
     ) -> Result<(), Refused> {
+        // Statistics up to `now` belong to the state before the job.
         self.advance(now);
         self.admits(share)?;
         if self.jobs.contains_key(&job) {
@@ -233,6 +235,7 @@ impl TimeShared {
         assert_eq!(self.held(job).stage, Stage::Paused, "{job} is not paused");
         let held = self.jobs.get_mut(&job).expect("it was there just now");
         held.stage = Stage::Vacating;
+        // The job stays a sharer, because it still writes its checkpoint.
         self.vacating += 1;
         self.reserved -= u64::from(held.share.0);
     }
@@ -305,6 +308,7 @@ impl TimeShared {
         if self.sharers > 0 {
             self.usage.busy += span;
         }
+        // A resource is full if it would not accept even the smallest share.
         if self.admits(Share(1)) == Err(Refused::Full) {
             self.usage.full += span;
         }
@@ -314,6 +318,7 @@ impl TimeShared {
             Sharing::Equal { .. } => self.clock.run(micros, self.rate(), self.sharers),
             Sharing::Reserved { .. } => self.clock.reading += micros,
         }
+        // Includes work after the end of a job; `halt` takes it off again.
         self.usage.processed += Work::from_parts((self.clock.reading - before) * self.rates);
         self.now = now;
     }
@@ -397,6 +402,7 @@ impl TimeShared {
         let rate = self.rate_of(self.held(job).share);
         let held = self.jobs.get_mut(&job).expect("the caller has looked");
         (held.stage, held.since) = (Stage::Computing, self.clock.reading);
+        // The end depends on `since`, which must be set before.
         let end = held.end(rate);
         self.rates += rate;
         make_room(&mut self.ends);
@@ -409,6 +415,7 @@ impl TimeShared {
         let rate = self.rate_of(self.held(job).share);
         let held = self.jobs.get_mut(&job).expect("the caller has looked");
         assert_eq!(held.stage, Stage::Computing, "{job} does not compute");
+        // The key is the end found at the start, so `done` must not have changed yet.
         self.ends.remove(&(held.end(rate), job));
         self.rates -= rate;
         // The rest of the microsecond in which the job has ended is not used.
@@ -425,12 +432,14 @@ impl TimeShared {
         }
         if stage != Stage::Reserved {
             self.sharers -= 1;
+            // Carried work belongs to the jobs that have left, not to the next one.
             if self.sharers == 0 {
                 self.clock.carry = 0;
             }
         }
         let held = self.jobs.remove(&job).expect("it was there just now");
         match stage {
+            // The share was given back when the job vacated its slot.
             Stage::Vacating => self.vacating -= 1,
             _ => self.reserved -= u64::from(held.share.0),
         }
@@ -477,6 +486,7 @@ impl Held {
     fn end(&self, rate: u128) -> u128 {
         let left = (self.length - self.done).as_parts();
         match (left, rate) {
+            // No work is left: it ends at once, even without a share.
             (0, _) => self.since,
             (_, 0) => u128::MAX,
             _ => self.since + left.div_ceil(rate),

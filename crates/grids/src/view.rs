@@ -157,6 +157,7 @@ impl View {
         let (up, avail) =
             report.map_or((known.up, known.avail), |report| (report.up, report.avail));
         let is_there = |it: &&Occupant| {
+            // A report does not cover replicas that were sent later.
             let found = |report: &Report| it.since >= report.taken || report.jobs.contains(&it.job);
             up && it.stay == Stay::Slot && report.is_none_or(found)
         };
@@ -283,6 +284,7 @@ impl View {
     /// Cancels a replica; its slot counts as free at once.
     pub fn cancel(&mut self, job: JobId, resource: ResourceId) {
         self.forget_replica(job, resource);
+        // A leaving replica holds its slot until it has left.
         self.vacate(job, resource, |stay| stay != Stay::Leaving);
     }
 
@@ -346,6 +348,7 @@ impl View {
     /// later do not count.
     pub fn save(&mut self, now: Time, job: JobId, progress: Work) {
         self.jobs.save(now, job, progress);
+        // Saved progress may bring the ends of its replicas forward.
         if let Some(job) = self.jobs.open(job).filter(|_| self.ends.is_made()) {
             job.replicas.clone().into_iter().for_each(|resource| self.refile(resource));
         }

@@ -1,4 +1,4 @@
-//! Data transfers end to end: published examples, what holds for all flows, and how the cost grows.
+//! Data transfers end to end: published examples, properties of all flows, and how the cost grows.
 
 #[path = "network/examples.rs"]
 mod examples;

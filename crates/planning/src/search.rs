@@ -1,7 +1,7 @@
 //! Search for the machines of a cluster that run an interval fastest (section 3.4).
 //!
 //! The execution time on a set of machines depends on three numbers: the least available part of its
-//! processors, that of the links between them, and the size of the set. The search therefore
+//! processors, the least of the links between them, and its size. The search therefore
 //! examines hypothetical points (CPU, bandwidth, processors), and maps each to a real set that has at
 //! least as much. The publication only sketches Box Elimination; the bounds here are our own.
 

@@ -131,6 +131,7 @@ impl Buffer {
                 Values::Word { codes, .. } => codes.clear(),
                 Values::Text { bytes, ends } => {
                     bytes.clear();
+                    // The first one is the start of the first text.
                     ends.truncate(1);
                 }
             }

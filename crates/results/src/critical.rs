@@ -18,6 +18,7 @@ pub fn last_parent<'a>(
     if !on_grid {
         let made = inputs.iter().filter(|it| it.job == job.job).filter_map(|it| it.made_by);
         let parents = made.filter_map(|made| tasks.iter().find(|it| it.task == Some(made)));
+        // Of parents that were done at the same time, the first one counts.
         return parents.max_by_key(|it| (micros(it.left), Reverse(it.task))).copied();
     }
     let ended_then = tasks.iter().filter(|it| {

@@ -11,7 +11,7 @@
 //! - texts: length in 4 bytes, then the bytes.
 //!
 //! A table's digest is XXH3-128 over (column name, column digest)…, without empty columns that are
-//! marked `if_used` in `tables.rs`. The run's digest is SHA-256 over (table name, rows, table digest)….
+//! marked `if_used` in `tables/`. The run's digest is SHA-256 over (table name, rows, table digest)….
 //! XXH3 does not protect against forgery. It detects accidental changes, at a few hundredths of the
 //! time for writing.
 
@@ -141,6 +141,7 @@ impl Turns {
                     }
                     *place
                 }
+                // The code of a missing value.
                 None => NO_WORD,
             };
             self.batch.push(place);
@@ -158,6 +159,7 @@ impl TableDigest {
     pub(crate) fn update(&mut self, buffer: &Buffer) {
         for (digest, values) in self.columns.iter_mut().zip(&buffer.columns) {
             match values {
+                // Copied only if a reader gets other values.
                 Values::Seconds(micros) if micros.iter().any(|&it| as_read(it) != it) => {
                     let micros = micros.iter().map(|&it| as_read(it)).collect();
                     digest.update(&Values::Seconds(micros));

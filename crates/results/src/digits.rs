@@ -15,6 +15,7 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, value: i64) {
 
 /// Appends an integer that is not negative.
 pub(crate) fn push_unsigned(out: &mut Vec<u8>, mut value: u64) {
+    // The largest number has 20 digits.
     let mut digits = [0; 20];
     let mut at = digits.len();
     loop {

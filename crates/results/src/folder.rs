@@ -45,6 +45,7 @@ impl PartialFolder {
         let lock = loop {
             match lock(&partial).map_err(trouble)? {
                 Lock::Held(file) => break file,
+                // The next try creates the folder again.
                 Lock::Gone => {}
                 Lock::Taken => return Err(ResultsError::InUse { path: end.to_owned() }),
             }

@@ -436,6 +436,7 @@ impl Metrics {
     /// Records a fault of a message, and how often the message was resent because of it.
     pub fn message_fault(&mut self, fault: MessageFault, resent: u64) {
         let counts = self.message_faults.get_or_insert_default();
+        // A fault after which nothing was sent again counts once, too.
         *match fault {
             MessageFault::Lost => &mut counts.lost,
             MessageFault::Parted => &mut counts.parted,

@@ -95,6 +95,7 @@ impl PackWriter {
             if !path.exists() {
                 continue;
             }
+            // `or_insert_with` could not report an error.
             let file = match self.tables.remove(table.name()) {
                 Some(file) => file,
                 None => PackedFile::create(self.folder.path(), table, &self.axes)?,

@@ -76,7 +76,7 @@ impl Packed {
         &self.pack.runs()[self.at]
     }
 
-    /// Of a file of the pack, what is wrong with the part of this run.
+    /// Error in the part of this run in a file of the pack.
     fn damaged(&self, file: &str, reason: String) -> ResultsError {
         self.of_this_run(self.pack.folder().join(file), reason)
     }
@@ -270,6 +270,7 @@ impl RunReader {
         };
         let mut batch = Batch::new(wanted.iter().map(|it| it.1));
         let mut each: &mut Take<'_> = match keep {
+            // All rows stay in the batch up to the end.
             Keep::All => &mut |_| Ok(()),
             Keep::Batch => &mut give,
         };
@@ -278,6 +279,7 @@ impl RunReader {
             false => csv::each(&path, &wanted, (rows, &keys), &mut batch, &mut each)?,
         }
         match keep {
+            // Given even without rows, because the caller needs the columns.
             Keep::All => give(&mut batch),
             Keep::Batch if batch.rows() > 0 => give(&mut batch),
             Keep::Batch => Ok(()),

@@ -68,6 +68,7 @@ pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
 /// Pearson's correlation of two lists; `None` unless they have equal lengths and values that vary.
 pub fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
     let (slope_y, slope_x) = (slope(xs, ys)?, slope(ys, xs)?);
+    // Both slopes have the sign of the covariance, so their product is not negative.
     Some(slope_y.signum() * (slope_y * slope_x).sqrt())
 }
 
@@ -98,6 +99,7 @@ pub fn kendall_tau(xs: &[f64], ys: &[f64]) -> Option<f64> {
         }
     }
     let tau = both / f64::sqrt(in_x * in_y);
+    // If one list does not vary, this is 0 / 0.
     tau.is_finite().then_some(tau)
 }
 

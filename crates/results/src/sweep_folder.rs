@@ -47,6 +47,7 @@ impl SweepFolder {
         let folder = self.folder.join(name);
         if let Some((&first, path)) = self.packs.range(..=number).next_back() {
             let pack = self.pack(first, path)?;
+            // The pack need not have all runs behind its first one.
             if let Ok(at) = pack.runs().binary_search_by_key(&number, |run| run.run) {
                 return Ok(Some(RunReader::packed(folder, pack, at)));
             }

@@ -847,6 +847,7 @@ impl Story {
     }
 
     fn bounded_slowdown(&self, record: &JobRecord, threshold: Span) -> Option<f64> {
+        // The run time of a bag is that of one task.
         let run_time = match &record.bag {
             Some(bag) if bag.is_bag() => record.job.run_time.reveal_to_machine().as_micros(),
             _ => self.execution?,

@@ -40,6 +40,7 @@ impl Agenda {
     /// Sets a timer of an actor to `at`; its earlier setting is no longer valid. Within that instant,
     /// it keeps the position that it got when it was first set to it.
     pub(crate) fn set(&mut self, at: Time, actor: ActorId, timer: Timer, hops: u32) {
+        // A timer goes off only at the instant to which it is set, and nothing is delivered in the past.
         let at = at.max(self.now());
         if self.timers.set(actor, timer, at) {
             self.clock.schedule(at, timer.phase(), wake_up(actor, timer, hops, true));

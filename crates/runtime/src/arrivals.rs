@@ -95,6 +95,7 @@ impl Source {
     fn read(&mut self) {
         for _ in 0..AT_A_TIME {
             let Some(job) = self.jobs.next() else { return };
+            // Nothing is read behind an error.
             let is_last = job.as_ref().map_or(true, |job| job.submit >= self.horizon);
             self.ahead.push_back(job.map(Arc::new));
             if is_last {

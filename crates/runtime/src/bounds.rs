@@ -86,6 +86,7 @@ impl Bounds {
 
     /// Counts an outage; `jobs` are not over.
     pub(crate) fn count_outage(&mut self, time: Time, jobs: u64) -> Result<(), RunError> {
+        // While there is no job, outages hinder none.
         self.outages = if jobs == 0 { 0 } else { self.outages + 1 };
         match self.outages_max {
             Some(most) if self.outages > most => Err(RunError::Stalled { time, jobs }),
@@ -134,6 +135,7 @@ impl Bounds {
 /// Largest number of messages that may cause each other within one instant while `jobs` jobs are not over.
 fn hops_max(jobs: u64) -> u64 {
     let most = u64::from(HOPS_PER_JOB).saturating_mul(jobs).saturating_add(u64::from(HOPS_MAX));
+    // A count of 32 bits must be able to exceed this.
     most.min(u64::from(u32::MAX) - 1)
 }
 

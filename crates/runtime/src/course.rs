@@ -112,6 +112,7 @@ impl<'a> Course<'a> {
             stats: RunStats::default(),
             over: JobSet::default(),
         };
+        // One of each kind is scheduled at a time; it admits the next one when it is due.
         course.admit_next()?;
         course.admit_outage();
         course.admit_crash();
@@ -291,6 +292,7 @@ impl<'a> Course<'a> {
         self.stats.end = end;
         self.ending = Ending::Told(0);
         self.outages = None;
+        // Arrivals that are released now must not admit further jobs.
         self.waited = true;
         // Data that have arrived count, even if their receiver was down and not notified.
         let counts = |message: &Message| {

@@ -28,7 +28,7 @@
 //! # Trouble
 //!
 //! * Actors that answer each other at zero latency for ever: the run ends with
-//!   [`RunError::ZeroTimeCycle`] after [`clock::HOPS_MAX`] messages that cause
+//!   [`RunError::ZeroTimeCycle`]. The limit is [`clock::HOPS_MAX`] messages that cause
 //!   each other at one instant, and [`clock::HOPS_PER_JOB`] more for each job
 //!   that is not over.
 //! * A workload that is out of order or ends in an error: the run ends with

@@ -149,6 +149,7 @@ impl Network {
         };
         let is_near = sites.is_some_and(|(a, b)| a == b);
         match &mut self.channel {
+            // Within a site, only a crash of the receiver can lose a message.
             Some(channel) if !is_near || channel.crashes.is_some() => {
                 channel.fate(now, Way { from, to, latency, sites })
             }

@@ -27,6 +27,7 @@ impl Timers {
         if self.0.len() <= actor.index() {
             self.0.resize_with(actor.index() + 1, Own::default);
         }
+        // If it was set to that instant before, a message for it is scheduled already.
         self.0[actor.index()].set(timer, at) != Some(at)
     }
 

@@ -21,7 +21,7 @@ pub type Arrivals = Box<dyn Iterator<Item = Result<Job, OutsideError>> + Send>;
 pub struct World {
     /// The actors, by [`ActorId`].
     pub actors: Vec<AnyActor>,
-    /// The jobs that arrive at each user; read one ahead, so that memory does not grow with the length
+    /// The jobs that arrive at each user; read a few ahead, so that memory does not grow with the length
     /// of a log. The world numbers them in order of (submission, index in this list).
     pub arrivals: Vec<(ActorId, Arrivals)>,
     /// Outages of resources; read one ahead.

@@ -108,6 +108,7 @@ impl Fractions {
     pub fn sizes(&self, tasks: u32) -> Vec<u32> {
         let part = |&(a, b): &(u32, u32)| {
             let size = u64::from(tasks) * u64::from(a) / u64::from(b);
+            // A part of a small bag may be less than a task.
             (size as u32).max(1)
         };
         let mut sizes: Vec<u32> = self.0.iter().map(part).collect();

@@ -147,6 +147,7 @@ impl Conservative {
     fn file(&mut self, slot: Slot) {
         let &Booking { start, rank, fixed, .. } = self.booking(slot);
         // A job without a planned start becomes due when it gets one.
+        // A later start is filed by `file_next`, which examines the queue; fixed bookings are not in it.
         if start < BEYOND_ALL_LIMITS && (start < self.filed || fixed) {
             self.due.push(Reverse((start, rank, slot)));
         }
@@ -171,6 +172,7 @@ impl Conservative {
             starts.retain(|it| it.0 < self.filed);
         }
         let mut due = std::mem::take(&mut self.due).into_vec();
+        // Starts of the queue are filed anew below; fixed bookings are not in the list.
         due.retain(|&Reverse((start, rank, slot))| {
             !self.is_stale(start, slot, rank) && self.booking(slot).fixed
         });
@@ -192,6 +194,7 @@ impl Conservative {
         let Conservative { waiting, bookings, .. } = self;
         waiting.settle(|entry| {
             let booking = bookings[entry.slot.index()].as_ref();
+            // The slot may be in use by another job by now; the sequence number tells them apart.
             booking.is_some_and(|it| it.rank.2 == entry.key.2)
         });
     }
@@ -200,6 +203,7 @@ impl Conservative {
     fn queue(&mut self) -> Vec<Entry> {
         self.settle();
         let mut queue = self.waiting.list().to_vec();
+        // Any other list is in the queue's order already.
         if self.compression == Compression::ByStart {
             queue.sort_unstable_by_key(|entry| self.booking(entry.slot).rank);
         }
@@ -237,6 +241,7 @@ impl Conservative {
     /// Processors have been given back, and waiting jobs have not been tried there yet.
     fn note_given_back(&mut self, start: Time, end: Time, processors: u32) {
         self.given_back = true;
+        // Hints hold until time is given back.
         if start < end {
             self.hints.forget();
         }
@@ -254,6 +259,7 @@ impl Conservative {
     /// Reservations keep their places. A job behind a job without a limit, or behind failed processors, has
     /// none; it may get one now.
     fn reserve_for_the_rest(&mut self, now: Time) {
+        // Only a region without an end can give these jobs a place.
         let open = self.openings.noted().iter().any(|region| region.end >= BEYOND_ALL_LIMITS);
         self.openings.forget();
         if !open {
@@ -268,6 +274,7 @@ impl Conservative {
     fn replan_around(&mut self, now: Time, change: impl FnOnce(&mut Conservative)) {
         let waiting = self.queue();
         self.reserve_anew(now, &waiting, change);
+        // All jobs have been tried on all free time.
         self.openings.forget();
     }
 
@@ -346,6 +353,7 @@ impl Conservative {
             (booking.start, booking.end) = (booked, booked + span);
             self.file(slot);
         }
+        // The tail has moved as a whole and is still in order.
         if by_start {
             self.waiting.sort_again(&moved.places);
         }
@@ -363,6 +371,7 @@ impl LocalScheduler for Conservative {
 
     fn finished(&mut self, now: Time, slot: Slot) {
         let Part { processors, planned_end } = self.plan.finished(now, slot);
+        // Windows of maintenance take missing processors first; the rest is for waiting jobs.
         self.plan.complete_windows(now);
         self.note_given_back(now, planned_end, processors);
     }
@@ -420,6 +429,7 @@ impl LocalScheduler for Conservative {
             self.due.pop();
         }
         let next = self.due.peek().map_or(Time::FOREVER, |&Reverse((start, ..))| start);
+        // Starts from `filed` on are not in `due`, so the next start may be missing there.
         if self.filed <= next.min(BEYOND_ALL_LIMITS) || self.due.len() > 8 * self.next_filed() {
             self.file_next();
         }
@@ -452,6 +462,7 @@ impl LocalScheduler for Conservative {
 impl Maintaining for Conservative {
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
         self.catch_up(now);
+        // A window that fits beside all bookings breaks no promise.
         if self.plan.announce(now, number, window, Overlap::Refuse) {
             return true;
         }
@@ -514,6 +525,7 @@ impl Reserving for Conservative {
     }
 
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        // Waiting jobs use time that was given back before a new job does.
         self.catch_up(now);
         self.plan.profile_from(now);
         let span = request.planned_span();

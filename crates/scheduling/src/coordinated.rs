@@ -193,6 +193,7 @@ impl LocalScheduler for ConservativeBags {
         for &Killed { slot, processors, planned_end } in killed {
             self.end(now, slot, Part { processors, planned_end });
         }
+        // The killed work has ended above.
         self.plan_anew_around(now, |plan| plan.failed(now, processors, &[]));
     }
 
@@ -305,6 +306,7 @@ impl Bargainer for ConservativeBags {
     }
 
     fn award(&mut self, now: Time, slot: Slot, bag: &BagRequest, award: &Award) -> Option<Time> {
+        // On a copy, so that a refused award changes nothing.
         let mut profile = self.plan.profile_from(now).clone();
         let (batches, latest) = match award {
             Award::Offered { tasks, offer } => {
@@ -351,6 +353,7 @@ impl Bargainer for ConservativeBags {
         let known = self.entries.change_any(slot, |entry| {
             batches.iter().for_each(|batch| entry.put(batch.start, batch.tasks));
         });
+        // The share had no other task left and was forgotten.
         if known.is_none() {
             self.accept(slot, Kind::Share, 1, tasks.span, tasks.earliest, &batches);
         }

@@ -122,6 +122,7 @@ impl Easy {
         let mut after: Key = head.key;
         loop {
             let free = profile.free_at(now);
+            // Only the width is limited here; `fits_now` checks the rest.
             let room = Fits { processors: free, span: Span::FOREVER, any_span_up_to: free };
             let Some(&next) = self.waiting.next(after, room) else { break };
             after = next.key;
@@ -235,6 +236,7 @@ impl LocalScheduler for Easy {
             && next.processors <= self.plan.free()
         {
             self.decided.pop_front();
+            // The job's time was booked when it was decided.
             self.plan.start(next.slot, next.processors, now + next.span);
             started.push(next.slot);
         }

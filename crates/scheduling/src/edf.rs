@@ -166,6 +166,7 @@ impl LocalScheduler for Edf {
         for &Killed { slot, processors, planned_end } in killed {
             self.tasks_finished(now, slot, processors, planned_end);
         }
+        // The killed work has ended above.
         self.queue.plan_anew_around(now, |plan| plan.failed(now, processors, &[]));
     }
 
@@ -187,6 +188,7 @@ impl LocalScheduler for Edf {
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.queue.forget_before(now);
         if std::mem::take(&mut self.given_back) {
+            // Windows of maintenance take missing processors before waiting entries move up.
             self.queue.complete_windows(now);
             self.queue.improve(now);
         }

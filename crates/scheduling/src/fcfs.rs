@@ -128,6 +128,7 @@ impl LocalScheduler for Fcfs {
             if self.not_before.from(now, head.slot) > now {
                 break;
             }
+            // The head waits for processors only now: `next_start` must not return its earliest start.
             self.not_before.forget(head.slot);
             if head.processors > self.plan.free() || self.runs_into_a_window(now, &head) {
                 break;
@@ -154,6 +155,7 @@ impl LocalScheduler for Fcfs {
     }
 
     fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        // In any other order a later job may go ahead of a waiting one.
         (self.order == Order::Arrival).then_some(self)
     }
 

@@ -6,8 +6,8 @@ use haggle_model::Time;
 ///
 /// A provider reports only if it may hold the task that ends last: its latest report must not be below the
 /// bag's completion as it knows it. A provider that moved forward while others were later has not reported
-/// it. If the others then move forward too, its entry in the table is too late. *Catching up* corrects
-/// that: on notice of an earlier completion, a provider that would now be last reports at once. The table
+/// it. If the others then move forward too, its entry in the table is too late. Providers therefore *catch
+/// up*: on notice of an earlier completion, a provider that would now be last reports at once. The table
 /// is then right whenever no message is in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {

@@ -165,6 +165,7 @@ impl Class {
             self.blocks.push(Block::of(vec![entry]));
             return;
         }
+        // A job before all blocks goes into the first one.
         let index = self.blocks.partition_point(|block| block.first <= entry.key).max(1) - 1;
         let block = &mut self.blocks[index];
         let at = block.entries.partition_point(|other| other.key < entry.key);
@@ -202,6 +203,7 @@ impl Class {
         may_admit: impl Fn(&Bounds) -> bool,
         admits: impl Fn(&Entry) -> bool,
     ) -> Option<&Entry> {
+        // The block that begins before `key` may hold later jobs, too.
         let start = self.blocks.partition_point(|block| block.first <= key).saturating_sub(1);
         for (index, block) in self.blocks.iter().enumerate().skip(start) {
             if !may_admit(&block.bounds) {

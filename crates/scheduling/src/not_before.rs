@@ -16,6 +16,7 @@ impl NotBefore {
         if ready > now {
             self.0.insert(slot, ready);
         } else {
+            // The entry of the slot's last job must not remain.
             self.0.remove(&slot);
         }
     }

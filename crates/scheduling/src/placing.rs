@@ -27,6 +27,7 @@ pub(crate) fn place(
             .earliest_or_never(width, span, from)
             .expect("the provider refuses what is wider than the machine");
         let mut tasks = left;
+        // Tasks without a planned start are not booked.
         if from < Time::FOREVER {
             tasks = tasks.min(profile.min_free(from, from + span) / width);
             profile.add(from, from + span, tasks * width);

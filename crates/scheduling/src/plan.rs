@@ -121,13 +121,13 @@ impl Plan {
         self.start(slot, processors, planned_end);
     }
 
-    /// A job has ended; returns what it gives back.
+    /// A job has ended; returns the processors that it gives back and the planned end of its run.
     pub(crate) fn finished(&mut self, now: Time, slot: Slot) -> Part {
         let part = self.only(slot).expect("only a running job ends");
         self.end(now, slot, part).expect("it runs")
     }
 
-    /// A part of a slot has ended; returns what it gives back, if it ran.
+    /// A part of a slot has ended; returns its processors and its planned end, if it ran.
     pub(crate) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
         let ended = self.running.end(now, slot, part)?;
         self.profile.forget_before(now);
@@ -137,6 +137,7 @@ impl Plan {
 
     /// Jobs are killed, and processors fail for an unknown time.
     pub(crate) fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        // Their processors must be idle before processors are closed.
         for &Killed { slot, processors, planned_end } in killed {
             self.end(now, slot, Part { processors, planned_end });
         }

@@ -190,12 +190,14 @@ impl Profile {
             first.free.truncate(kept);
         }
         let place = Place { block: from.block, entry: kept };
+        // No breakpoint between equal values.
         if self.value_before(place) != Some(free) {
             let block = &mut self.blocks[from.block];
             block.times.insert(kept, start);
             block.free.insert(kept, free - block.pending);
         }
         if from.block < to.block {
+            // The last block first, so that the indices before it stay valid.
             self.tidy(to.block);
             self.blocks.drain(from.block + 1..to.block);
             self.summaries.drain(from.block + 1..to.block);
@@ -343,6 +345,7 @@ impl Profile {
                 break;
             }
             let following = self.summaries.get(index + 1);
+            // A block that ends by `end` is judged by its summary alone.
             let whole = first == 0 && following.is_some_and(|following| following.first <= end);
             if whole && summary.min >= wanted {
                 fewest = fewest.min(summary.min);
@@ -366,8 +369,8 @@ impl Profile {
         Ok(fewest)
     }
 
-    /// The hull of the stretches in which at least `processors` are free all
-    /// the time and which touch `[start, end)`, cut off at `from`; `None` if
+    /// The hull of all stretches that touch `[start, end)` and in which at
+    /// least `processors` are free all the time, cut off at `from`. `None` if
     /// there is no such stretch.
     ///
     /// If `[start, end)` has just been given back, a job of that width can profit from it inside this hull
@@ -464,6 +467,7 @@ impl Profile {
         let mut time = self.blocks[place.block].times[place.entry];
         let mut entry = place.entry;
         for index in (0..=place.block).rev() {
+            // The stretch is cut off there, so the time before does not matter.
             if time <= from {
                 break;
             }
@@ -638,6 +642,7 @@ impl Profile {
             delta += by;
         }
         self.note_change(start, end);
+        // From the last block to the first: tidying a block changes the indices behind it.
         for index in (first..=index).rev() {
             if std::mem::take(&mut self.blocks[index].changed) {
                 self.tidy(index);
@@ -665,6 +670,7 @@ impl Profile {
     fn change_to_end(&mut self, index: usize, entry: usize, delta: i32) {
         let block = &mut self.blocks[index];
         if entry == 0 {
+            // A change of a whole block is only noted.
             block.pending += delta;
             let summary = &mut self.summaries[index];
             summary.min += delta;

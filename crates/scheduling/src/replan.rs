@@ -58,6 +58,7 @@ impl LocalScheduler for Replan {
         self.out_of_order |= self.order != Order::Arrival;
         self.outdated |= ahead;
         self.bring_up_to_date(now);
+        // A job ahead of the queue is planned before all others.
         if !ahead {
             self.waiting.plan_all(now);
         }
@@ -117,6 +118,7 @@ impl LocalScheduler for Replan {
             started.push(slot);
         }
         self.waiting.not_yet(not_yet);
+        // `next_start` needs the planned start of the next job.
         self.waiting.plan_until(Until::NextStart, now);
         self.waiting.tidy();
     }
@@ -149,6 +151,7 @@ impl Maintaining for Replan {
         if !fits && overlap == Overlap::Refuse {
             return false;
         }
+        // Waiting jobs are planned anew around a window that breaks their promises.
         self.outdated |= !fits;
         self.plan.announce(now, number, window, overlap)
     }

@@ -9,8 +9,8 @@
 //! A job without a window waits as one that may run at any time. It takes the first free place, moves no
 //! reservation, and may be moved for others. With any criterion, jobs without a deadline are placed
 //! behind all reservations. Windows are broken only by failed processors, by jobs that run past their plan,
-//! and by a scheduler that was down at a planned start. The user of such a reservation is notified of what
-//! becomes of it.
+//! and by a scheduler that was down at a planned start. The user of such a reservation is notified of its
+//! new place or its loss.
 //!
 //! Within one instant, ends are reported first, then due jobs start, then reservations are requested, then
 //! due jobs start again. Time given back is used when all ends of an instant have been reported.
@@ -220,6 +220,7 @@ impl Reservations {
         for booking in self.waiting.iter_mut().filter(|booking| !booking.is_fixed()) {
             if booking.request.fixed_at(booking.start).is_some_and(|time| time <= now) {
                 booking.fix();
+                // An offer may need this reservation to move.
                 self.offers.forget();
                 self.fixed.push((booking.request.slot, booking.start));
             }

@@ -1,7 +1,7 @@
 //! The language of claims: expressions over runs, and the meaning of comparisons.
 //!
 //! ```text
-//! whoever has runs ── Source ──> language ──> Quantity, which is drawn
+//! caller with runs ── Source ──> language ──> Quantity, which is drawn
 //!                                         └──> Verdict, whether a claim held
 //! ```
 //!

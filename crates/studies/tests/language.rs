@@ -74,7 +74,7 @@ fn few_replications_are_part_of_the_evidence() {
     data.cuts.replications = Some((1, 5));
     let language = Language::new(vec![Rc::new(data)], "").expect("no functions");
     let evidence = |text: &str| language.check(text).expect("a sound check").1;
-    // Whatever is made of them; and what asks for none of them has all.
+    // Any value that depends on replications is part of the evidence; a check that reads none of them has all.
     assert_eq!(evidence("lower_mean(value(\"wait\"), 2)"), Evidence::Part);
     assert_eq!(evidence("within(2 * mean(value(\"wait\")), 0, 3)"), Evidence::Part);
     assert_eq!(evidence("within(2, 0, 3)"), Evidence::All);

@@ -10,7 +10,7 @@
 //!   read from storage, too.
 //! - A file may have several writers, because names are used again or because tasks change a file in
 //!   place. Its readers are fed by writers that are their ancestors over all other edges, and of these
-//!   only by the latest: a writer that is the ancestor of another one is superseded. The bytes are
+//!   only by the latest. A writer that is the ancestor of another one is superseded. The bytes are
 //!   those of the writer. A reader without such a writer reads from storage.
 //! - Files that no other task reads are written to storage, by each writer that feeds no reader.
 

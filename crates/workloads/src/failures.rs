@@ -9,7 +9,7 @@
 //!
 //! A resource is either up or down. An [`Outage`] is the time from a failure to
 //! the restoration after it. The outages of a resource come in order of time,
-//! with time up between any two of them. [`Failures`] describes what fails, and [`Failures::outages`]
+//! with time up between any two of them. [`Failures`] describes the resources and their laws, and [`Failures::outages`]
 //! gives the outages of all resources one by one, without end and without a clock: the caller decides
 //! when to stop.
 //!

@@ -85,7 +85,7 @@ pub struct Week {
 }
 
 /// Drains `workload`; loads refer to `machine_size`, or to the size in its header. Requests are counted
-/// as in the log, even if the rules changed those that were exceeded.
+/// as in the log, even if the rules changed exceeded ones.
 pub fn inspect(
     mut workload: OpenWorkload,
     machine_size: Option<u32>,

@@ -1,4 +1,4 @@
-//! Failures end to end: what holds for all laws, recorded failures, and input that no record would hold.
+//! Failures end to end: properties of all laws, recorded failures, and input that no record would hold.
 
 #[path = "failures/garbage.rs"]
 mod garbage;

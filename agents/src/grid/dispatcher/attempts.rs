@@ -43,6 +43,7 @@ impl Dispatcher {
             data: submission.job.task.as_ref().and_then(|task| task.data),
             run_time: submission.job.run_time,
             from,
+            // An attempt from the beginning continues no other one.
             parent: attempts.saved_by.filter(|_| from > Work::ZERO),
             progress: submission.job.task.as_ref().and_then(|task| task.progress).map(Box::new),
             checkpointing,
@@ -175,7 +176,7 @@ impl Dispatcher {
         if attempts.winner.is_none() {
             let number = attempts.alive.iter().find(|&&(at, _)| at == resource);
             let Some(&(_, number)) = number else { return false };
-            // It was computed before; the record of the attempt contains the exact time.
+            // The job was computed before; the record of the attempt contains the exact time.
             attempts.winner = Some((number, now));
             self.complete(now, job, resource, out);
             self.react(now, out);

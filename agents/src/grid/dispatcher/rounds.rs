@@ -276,6 +276,7 @@ impl Dispatcher {
     }
 
     fn decide(&mut self, now: Time, out: &mut Outbox) {
+        // Copies first: the view counts their slots as free already.
         self.cancel_superseded(out);
         let insight = Insights {
             answers: &self.answers,
@@ -344,6 +345,7 @@ impl Dispatcher {
                     self.tell(from, DispatchMessage::Move { job, to }, out);
                 } else {
                     self.tell(from, DispatchMessage::Cancel { job }, out);
+                    // Nothing is saved, so the old slot is free at once.
                     self.view.leave(job, from);
                     self.dispatch(job, to, Work::ZERO, false, out);
                 }

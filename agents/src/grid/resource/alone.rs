@@ -173,6 +173,7 @@ impl GridResource {
     pub(super) fn catch_up(&mut self, now: Time, phase: Phase, out: &mut Outbox) {
         let last = match phase {
             Phase::Conversation | Phase::Decision => Class::Due,
+            // Messages of other phases come before checkpoints that are due.
             _ => Class::Arrival,
         };
         while self.alone.is_some() {
@@ -219,9 +220,11 @@ impl GridResource {
                 }
             }
         }
+        // A checkpoint that has not been reported must be known to the next round.
         if self.replicas.values().any(|it| it.untold.is_some()) {
             sooner(&mut told, now);
         }
+        // Wakes up before too many checkpoints are due at once.
         if let Some(checkpoints) = self.rules.checkpoints {
             for replica in self.replicas.values() {
                 let Some(state) = &replica.interval else { continue };

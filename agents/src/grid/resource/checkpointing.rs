@@ -104,6 +104,7 @@ impl GridResource {
         record.available = Some(now);
         replica.available += 1;
         let (number, from) = (replica.number, self.provider());
+        // The job takes its newest checkpoint along, so older ones are not needed.
         self.abort_transfers(now, job, out);
         self.record_left(now, job, AttemptOutcome::Moved, out);
         out.send(to, DispatchMessage::Moved(Box::new(Moved { job, number, done, from })));
@@ -130,6 +131,7 @@ impl GridResource {
             .rules
             .checkpoints
             .map_or(Span::ZERO, |checkpoints| checkpoints.cost.of(replica.length));
+        // A job that leaves writes before its checkpoint is due.
         self.stop(GridTimer::CheckpointDue { job }, out);
         self.set(now + cost, GridTimer::Written { job }, out);
     }
@@ -219,7 +221,7 @@ impl GridResource {
         if !replica.checkpointing {
             return;
         }
-        // It was switched off and on again while the job wrote.
+        // Checkpointing was switched off and on again while the job wrote.
         if replica.interval.is_none() {
             return self.arm(now, job, out);
         }

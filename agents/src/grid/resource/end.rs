@@ -140,12 +140,14 @@ impl GridResource {
             self.bury(job, done);
             self.end(now, job, AttemptOutcome::Failed, Some(done), out);
         }
+        // Jobs that have left the machine are lost, too, while their progress is on its way.
         let replicas = self.replicas.iter();
         let leaving = replicas.filter_map(|(&job, replica)| Some((job, replica.leaving_with()?)));
         for (job, done) in leaving.collect::<Vec<_>>() {
             self.bury(job, done);
             self.end(now, job, AttemptOutcome::Failed, None, out);
         }
+        // The remaining jobs have been computed, and their outputs are still here.
         if !self.rules.output_survives {
             while let Some((&job, replica)) = self.replicas.first() {
                 let length = replica.length;
@@ -153,6 +155,7 @@ impl GridResource {
                 self.end(now, job, AttemptOutcome::Failed, None, out);
             }
         }
+        // Only if jobs move do other resources fetch data from here.
         if self.rules.moves {
             let node = self.node();
             out.send(self.rules.home.network, DataMessage::NodeFailed { node });

@@ -90,6 +90,7 @@ impl Running {
         if phases.is_empty() {
             return Span::ZERO;
         }
+        // Each phase has a factor of its own, so phases are timed one by one.
         if !self.factors.is_empty() {
             return phases.map(|phase| self.time_of(cluster, phase)).sum();
         }
@@ -126,6 +127,7 @@ impl Running {
     /// Loads change now from `old` to `new`.
     pub(super) fn change(&mut self, now: Time, old: &Cluster, new: &Cluster, out: &mut Outbox) {
         let is_same = old.shares(&self.machines) == new.shares(&self.machines);
+        // Before the start, or if only other machines have changed, all times stay the same.
         if self.record.start.is_none() || is_same {
             return;
         }
@@ -152,6 +154,7 @@ impl Running {
                 };
                 progress.phase = phase;
                 if passed < until {
+                    // All of a phase that begins now remains, so it has no rest.
                     progress.left = (passed > before).then_some(until - passed);
                     break;
                 }
@@ -160,7 +163,7 @@ impl Running {
             }
         }
         if progress.phase > self.last() {
-            // It ends at this instant.
+            // The interval ends at this instant.
             return;
         }
         if let Some(left) = progress.left {
@@ -209,6 +212,7 @@ impl Running {
                     runs: Vec::new(),
                 })));
             }
+            // The interval never computed, so it held no processors for a run.
             (None, _) => {}
         }
         out.observe(Observation::IntervalOver(Box::new(self.record)));

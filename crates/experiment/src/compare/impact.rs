@@ -155,11 +155,12 @@ pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsEr
         let name = names.at(row).unwrap_or_default();
         let key = (number(&mut workloads, name), *id);
         let (submit, Some(end)) = (submits[row], finishes[row]) else { continue };
-        // Equal number, but another job: the two cannot be compared.
         let Some(&(submit_other, Some(other))) = ends.get(&key) else { continue };
+        // Equal number, but another job: the two cannot be compared.
         let (Some(submit), true) = (submit, submit == submit_other) else { continue };
         let job = Ended { submit, start: starts[row], end };
         for group in [ALL, name, classes.at(row).unwrap_or_default()] {
+            // A name is copied for its first job only.
             match impacts.get_mut(group) {
                 Some(impact) => impact.add(&job, other),
                 None => impacts.entry(group.to_owned()).or_default().add(&job, other),

@@ -171,6 +171,7 @@ fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
         if let Some(done) = done {
             times.insert(it.job, RunTime { low: done, high: done });
         } else if let (None, Some(start), Some(end)) = (it.slot(), it.start, it.end) {
+            // Of a failed attempt only the saved computing is not done again.
             let seconds = match it.saved.filter(|_| it.has_failed()) {
                 Some(saved) => saved,
                 None => end - start - it.checkpointing,

@@ -34,7 +34,7 @@ pub struct RunPair {
     pub folder: String,
     /// True if its tables and its summary are the same.
     pub identical: bool,
-    /// Tables of A, and of B, that are not what was written.
+    /// Tables of A, and of B, that were changed since they were written.
     pub changed: (Vec<String>, Vec<String>),
 }
 
@@ -106,6 +106,7 @@ pub fn compare_sweeps(
     let copies = copies(samples.iter().map(|(&(variant, _), it)| (variant, it)));
     let row = |((variant, metric), (a, b)): ((usize, usize), (Vec<f64>, Vec<f64>))| {
         let mut difference = paired_difference(&b, &a)?;
+        // Replications that are copies of one run have no confidence interval.
         if copies[&variant] {
             difference.half_width = None;
         }

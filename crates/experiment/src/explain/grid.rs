@@ -149,6 +149,7 @@ pub(super) fn market(
     outages: &[OutageRow],
 ) -> Market {
     let places = resources.iter().map(|it| {
+        // A static schedule gives a resource one task at a time.
         let slots = if about.static_schedules { 1 } else { it.slots.unwrap_or(NO_LIMIT) };
         (it.provider.clone(), slots, slots)
     });

@@ -292,6 +292,7 @@ impl<'a> Line<'a> {
     /// The jobs that an attempt passed when it started, if any.
     pub(super) fn backfilled(&self, job: i64, attempt: i64) -> Option<Backfilled> {
         let own = self.of_attempt(job, attempt).filter(|it| it.attempt.start.is_some())?;
+        // In order of arrival no job passes another, and the place of a repeated attempt is unknown.
         if self.rule == Rule::Fcfs || own.again {
             return None;
         }
@@ -366,9 +367,11 @@ impl<'a> Line<'a> {
         let mut ends = ends.into_iter().peekable();
         let mut start = at;
         while free < head.attempt.processors {
+            // Behind a job without a limit no start is known.
             let (end, processors) = ends.next().filter(|it| it.0 < i64::MAX)?;
             (start, free) = (end, free + processors);
         }
+        // Processors of further ends at that instant are free, too.
         while let Some((_, processors)) = ends.next_if(|it| it.0 <= start) {
             free += processors;
         }

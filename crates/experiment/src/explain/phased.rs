@@ -41,6 +41,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     rows.sort_by_key(|it| it.interval);
     for it in &rows {
         ledger.until(micros(it.ordered), Part::Busy);
+        // Without a start of computing, all of the interval was the move.
         ledger.until(micros(it.start.unwrap_or(it.end)), Part::Transfers);
         let part = if it.outcome == "lost" { Part::Lost } else { Part::Computing };
         ledger.until(micros(it.end), part);

@@ -122,8 +122,10 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
             (share.short, share.short_until) = (Some(short.time()), short.until());
         }
         let waiting = Waiting::new(supply, job.ready, Part::Order);
+        // All parts run at the same time, so the first one stands for all.
         tell_rigid(&mut ledger, job, waiting, &own[..own.len().min(1)], 0, |_, _| {});
     } else if story.shape == "bag" {
+        // Lost attempts of a bag are numbered after its shares.
         let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
         story.shares = shares.iter().copied().map(share).collect();
         story.lost_tasks = lost.iter().filter_map(|it| lost_tasks(it, restored(it))).collect();
@@ -297,6 +299,7 @@ fn tell_rigid<'a>(
         let (Some(start), Some(end)) = (attempt.start, attempt.end) else { continue };
         waiting.until(ledger, micros(start));
         starts(attempt, added(&before, &ledger.spent()));
+        // The time for checkpoints includes the start-up.
         let start_up = start_up.min(micros(attempt.checkpointing));
         let checkpoints = micros(attempt.checkpointing) - start_up;
         if attempt.has_failed() {

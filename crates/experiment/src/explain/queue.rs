@@ -22,7 +22,7 @@ pub struct Wait {
     /// Jobs that were before it when it came, in this order. If the tables do not show the order of
     /// the queue: all jobs that waited there.
     pub ahead: Vec<Queued>,
-    /// Numbers of those that still waited at its last start, or when it left.
+    /// Numbers of the jobs in `ahead` that still waited at its last start, or when it left.
     pub passed: Vec<i64>,
     /// Reason why it did not start in the longest stretch with enough free processors, if known.
     pub held: Option<Held>,
@@ -107,6 +107,7 @@ impl Others<'_> {
         let line = self.line.as_ref();
         let ahead = line.and_then(|it| it.ahead(job.job)).unwrap_or_else(|| self.waiting_at(came));
         let waits = |it: &&Queued| {
+            // A job that never started waited until it left.
             it.start.is_none_or(|start| start > until) && {
                 let left = self.jobs.get(&it.job).map_or(f64::INFINITY, |job| job.left);
                 it.start.is_some() || left > until

@@ -87,6 +87,7 @@ impl Ledger {
     /// Assigns all time until then to `part`. Time before the job's start is waiting time.
     pub(super) fn until(&mut self, until: i64, part: Part) {
         let until = until.min(self.left);
+        // A job that never started only waited.
         let start = self.start.unwrap_or(self.left);
         self.spend(until.min(start), part, Column::Waiting);
         self.spend(until, part, Column::Running);

@@ -105,6 +105,7 @@ impl<'a> Place<'a> {
             }
             Some(LearnsOf::Within(longest)) => back.saturating_add(micros(longest)),
         };
+        // A task that was sent there after the return shows that the scheduler knew of it.
         let sent = self.others.iter().map(|it| it.0).chain([self.sent]);
         sent.filter(|&it| it >= back).fold(late, i64::min)
     }

@@ -337,6 +337,7 @@ impl Free {
             return;
         }
         self.enough += until - from;
+        // A stretch that ended here goes on.
         let since = self.stretch.filter(|stretch| stretch.1 == from).map_or(from, |it| it.0);
         self.stretch = Some((since, until));
         if self.longest.is_none_or(|(a, b)| until - since > b - a) {

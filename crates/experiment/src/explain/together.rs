@@ -70,6 +70,7 @@ pub(super) fn tell(
     while ledger.told() < until && !supplies.is_empty() {
         let from = ledger.told();
         supplies.iter_mut().for_each(|it| it.seek(from));
+        // All supplies follow one market, so the first one has the next change of all.
         let next = supplies[0].next().map_or(until, |next| next.min(until));
         let reasons = Vec::from_iter(supplies.iter().map(|it| it.part(Part::Order)));
         for (short, _) in short.iter_mut().zip(&reasons).filter(|(_, it)| **it != Part::Order) {

@@ -144,6 +144,7 @@ fn step(all: &Chronicle, job: &JobRow, parent: Option<&JobRow>) -> Step {
         true => super::grid::parts(all, job),
         false => super::provider::tell(all.its_own(job), all, job).parts,
     };
+    // The time before it was ready belongs to the steps before.
     parts.retain(|it| it.part != Part::NotReady);
     let unheard = micros(known) - micros(ready);
     match parts.iter_mut().find(|it| it.part == Part::Placing) {

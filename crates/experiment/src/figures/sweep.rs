@@ -148,7 +148,7 @@ fn values(run: &RunReader, summary: &Summary) -> Result<Vec<(String, f64)>, Resu
 /// Draws a figure over the axes of a sweep into the file at `path`.
 ///
 /// # Errors
-/// If the sweep does not have what the figure shows, or the file cannot be written.
+/// If the sweep lacks the data of the figure, or the file cannot be written.
 pub fn draw_sweep(
     figure: &file::Figure,
     sweep: &SweepData,

@@ -94,6 +94,7 @@ impl Notes {
     pub(super) fn remove(&self, run: usize) -> Result<(), ResultsError> {
         let path = self.path(run);
         match fs::remove_file(&path) {
+            // A run that did not fail before has no note.
             Err(error) if !is_absent(&error) => Err(ResultsError::write(&path, error)),
             _ => Ok(()),
         }

@@ -54,6 +54,7 @@ impl RunsCsv {
         row.resize(self.head.len(), String::new());
         for (name, value) in metrics {
             let cell = &mut row[self.places[name]];
+            // Of several values of a metric the first one counts.
             if cell.is_empty() {
                 *cell = format!("{value:?}");
             }

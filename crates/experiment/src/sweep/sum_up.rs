@@ -102,6 +102,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
         let mut metrics = of_runs.whole(&run, &reader, &summary)?;
         table.add(run.number, run.seed, &point, &metrics)?;
+        // Metrics of groups are in `aggregate.csv` only.
         metrics.extend(groups(&reader, &summary)?);
         aggregate.add(SweepRun { point, metrics }, &mut swept)?;
         drawn.add(&run, &reader, &summary)?;
@@ -114,6 +115,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     table.finish(&swept.runs_csv)?;
     announce(experiment, output)?;
     swept.failed_csv = failures(experiment, output, &swept)?;
+    // A metric without a row is not reported.
     let has = |metric: &String| swept.rows.iter().any(|row| row.metric == *metric);
     swept.metrics = std::mem::take(&mut swept.metrics).into_iter().filter(has).collect();
     drawn.finish();
@@ -333,6 +335,7 @@ impl Merged {
         let label = &run.variant.label;
         match self.point.as_mut().filter(|(other, ..)| other == label) {
             Some((_, first, runs)) if *first == digest => *runs += 1,
+            // Two runs of the point differ, which the empty digest notes.
             Some((_, first, _)) => first.clear(),
             None => {
                 self.close();

@@ -100,6 +100,7 @@ impl LightSessions {
 
     /// Their load; `None` while there are too few of them for an estimate.
     pub(super) fn load(&self) -> Option<LightLoad> {
+        // n arrivals have n − 1 times between them.
         let between = (self.last - self.first).as_micros() / i64::from(self.arrivals.max(2) - 1);
         (self.ended >= SAMPLES && between > 0).then(|| LightLoad {
             inter_arrival: Span::from_micros(between),

@@ -44,7 +44,7 @@ impl SessionScheduler {
         match self.running.remove(&job) {
             Some(running) if taken => self.departed(now, running),
             Some(Running { session, resource, .. }) => self.sessions.give_back(session, resource),
-            // It had been computed, and its output was lost.
+            // The job had been computed, and its output was lost.
             None => return taken,
         }
         true

@@ -170,12 +170,15 @@ impl BalancedRound {
     fn balance(&mut self, set: usize, rules: &Balance, costs: &mut dyn Costs) {
         let mut order: Vec<(f64, usize)> =
             self.sets[set].iter().map(|&task| (self.needs(task), task)).collect();
+        // The longest first; equal ones by number.
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut longest: Option<f64> = None;
         for (needs, task) in order {
+            // The move of an earlier task may have sent this one back to the queue.
             if self.tasks[task].queued {
                 continue;
             }
+            // The task moved for an earlier set or was evicted: a task moves once in a round.
             let has_moved = self.tasks[task].pause.is_some();
             let moved = match has_moved || needs <= rules.floor {
                 true => None,
@@ -203,6 +206,7 @@ impl BalancedRound {
             if !candidate.is_worth(needs, longest, rules.gain) {
                 return None;
             }
+            // The set may end as late as its longest task.
             let bound = |x: f64| longest.map_or(x, |longest| longest.max(x));
             let found = match candidate {
                 Candidate::Group { group, .. } if !leads => {
@@ -214,6 +218,7 @@ impl BalancedRound {
                 }
             };
             if let Some((to, x)) = found {
+                // Moves are executed in this order: the roots leave before the task arrives.
                 if candidate.evicting() {
                     self.evict_roots(to);
                 }
@@ -278,6 +283,7 @@ impl BalancedRound {
                 .filter(|&(place, id)| place.is_available() && id != from)
                 .map(|(place, id)| (place.avail / f64::from(place.held + 1), id))
                 .collect();
+            // The largest share first; ties by number.
             others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let fits = |&(_, to): &(f64, ResourceId)| self.delays_nobody(root, to, false, None);
             match others.iter().find(|it| fits(it)) {

@@ -45,6 +45,7 @@ impl Curve {
     /// ascending order of t.
     pub fn fit(points: &[(f64, f64)]) -> [(Direction, Curve); 2] {
         let points = Points::new(points);
+        // Evaluated once for both directions, which differ in the sign of the amplitude only.
         let mut scanned = Vec::with_capacity(SCANNED as usize);
         scanned.extend((0..SCANNED).map(|place| points.unbound(points.decay(f64::from(place)))));
         [Direction::Falling, Direction::Rising].map(|direction| {
@@ -120,6 +121,7 @@ impl Points {
         };
         let decay = curve.decay;
         if amplitude > 0.0 {
+            // The points were moved to begin at t = 0, so the amplitude is moved back.
             let amplitude = amplitude * libm::exp(decay * self.start);
             return Curve { limit: curve.limit, amplitude, decay, residual: curve.residual };
         }
@@ -144,6 +146,7 @@ impl Points {
                 at_right = curve(right);
             }
         }
+        // The residual may have several minima here, so the scanned place stays a candidate.
         let found = [curve(place), at_left, at_right];
         let better = |a: Curve, b: Curve| if b.residual < a.residual { b } else { a };
         found.into_iter().reduce(better).expect("there are three")

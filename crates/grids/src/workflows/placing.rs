@@ -40,7 +40,9 @@ pub fn place(
         let first = placed.len();
         let mut longest: Option<f64> = None;
         for ((_, job), left) in ready.of(batch) {
+            // If one length of a batch is unknown, all its tasks go to random places.
             let found = match left.filter(|_| known) {
+                // The rest of the begun sets is recorded, without a search for places.
                 _ if is_full => None,
                 Some(left) => nearest(places, left, longest, &|to| fetching(job, to)),
                 None => any(places, costs).map(|to| (to, 0.0)),
@@ -71,6 +73,8 @@ fn nearest(
         let computing = left * f64::from(place.held + 1) / place.avail;
         (to, computing + fetching(to))
     });
+    // Ends not after the longest come first, the latest of them best; then the other ends, the
+    // earliest best.
     let key = |needs: f64| match longest {
         Some(longest) if needs <= longest + SAME => (false, -needs),
         _ => (true, needs),

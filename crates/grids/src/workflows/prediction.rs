@@ -98,6 +98,7 @@ impl CurveFit {
             curve.limit >= history.done && curve.limit <= self.bound * largest
         };
         let possible = curves.into_iter().filter(possible);
+        // The falling curve comes first, so it is kept of equal ones.
         possible.min_by(|(_, a), (_, b)| a.residual.total_cmp(&b.residual))
     }
 }

@@ -70,6 +70,7 @@ struct Longest(f64);
 
 impl Longest {
     fn of(task: &Ready) -> Longest {
+        // Tasks of unknown length come last.
         Longest(task.left.unwrap_or(0.0))
     }
 }
@@ -149,6 +150,7 @@ impl ReadyTasks {
 
     /// The tasks of a batch, the longest first; then in turn.
     pub(super) fn of(&self, batch: Batch) -> impl Iterator<Item = (Turn, Option<f64>)> {
+        // The least key of the batch: the largest length comes first.
         let from = (batch, Longest(f64::INFINITY), (Time::ZERO, JobId(0)));
         let tasks = self.by_length.range(from..).take_while(move |(it, _, _)| *it == batch);
         tasks.map(|&(_, _, turn)| (turn, self.tasks[&turn.1].left))
@@ -165,6 +167,7 @@ impl ReadyTasks {
     }
 
     fn change_batch(&mut self, batch: Batch, change: impl FnOnce(&mut ReadyTasks)) {
+        // The place of a batch depends on its first task, which the change may replace.
         if let Some(place) = self.place_of(batch) {
             self.batches.remove(&place);
         }

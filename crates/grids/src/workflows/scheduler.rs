@@ -135,6 +135,7 @@ impl WorkflowScheduler {
             Estimate::Integrated => insight.reports(job),
             Estimate::Literal => self.timed.get(&job).map_or(&[][..], |it| &it.reports),
         };
+        // A length is predicted again only after a new report.
         match self.predictions.get(&job) {
             Some(&(count, length)) if count == reports.len() => length,
             _ => {
@@ -242,6 +243,7 @@ impl WorkflowScheduler {
             let left = self.left(view, insight, job, saved.as_mi_f64());
             let ledger = insight.ledger();
             let groups = ledger.map(|ledger| ledger.groups(job)).unwrap_or_default();
+            // Of sets of equal size always the same one, by number.
             let largest = groups.into_iter().max_by_key(|&(group, size)| (size, group));
             let root = ledger.is_none_or(|ledger| ledger.is_root(job));
             let group = largest.map(|(group, _)| group);
@@ -250,6 +252,7 @@ impl WorkflowScheduler {
     }
 
     fn place_ready(&mut self, view: &mut View, round: &mut Round<'_>) {
+        // Without room the changes of jobs stay recorded for a later round.
         if !view.resources().any_available() {
             return;
         }
@@ -342,6 +345,7 @@ fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<us
     }
     for (_, job) in view.jobs().shelf(1).filter(|&(_, job)| sends(job)) {
         for (group, _) in ledger.groups(job) {
+            // A set without a running task has nothing to balance.
             if let Some((_, sending)) = sets.get_mut(&group) {
                 *sending += 1;
             }
@@ -373,6 +377,7 @@ struct Moving<'a> {
 impl Costs for Moving<'_> {
     fn moving(&self, task: usize, from: ResourceId, to: ResourceId) -> f64 {
         let job = self.running[task].job;
+        // A task that does not compute cannot move.
         let Some(time) = self.insight.moving_time(job, from, to) else { return f64::INFINITY };
         match self.counts {
             true => time.as_secs_f64(),

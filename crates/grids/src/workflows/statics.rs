@@ -108,6 +108,7 @@ impl StaticScheduler {
         if usable.is_empty() {
             return;
         }
+        // Not earlier: without usable resources the schedules stay outdated.
         self.up = those(view, |resource| resource.up).collect();
         let insight = round.insight;
         self.timetable.retime(round.now, insight);
@@ -118,9 +119,11 @@ impl StaticScheduler {
         }
         let mut known: BTreeSet<Unit> = units.iter().copied().collect();
         let fresh = self.fresh.iter().map(|&job| Unit::of(insight, job));
+        // A workflow has several fresh tasks, but is placed once.
         units.extend(fresh.filter(|&unit| unit.is_complete(insight) && known.insert(unit)));
         for unit in units {
             let seed = match self.policy.by {
+                // Only this algorithm draws: under others the sequence of draws stays as it is.
                 StaticAlgorithm::Random => (round.draw)(u32::MAX as usize) as u64,
                 _ => 0,
             };
@@ -128,6 +131,7 @@ impl StaticScheduler {
         }
         self.timetable.queue();
         let timetable = &self.timetable;
+        // Tasks of workflows that are not complete yet stay.
         self.fresh.retain(|&job| !timetable.has(job) && is_wanted(insight, job));
     }
 
@@ -176,6 +180,7 @@ impl GridScheduler for StaticScheduler {
     }
 
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
+        // Schedules must include the losses, and sending must follow the new schedules.
         self.timetable.notice_losses(view);
         self.schedule(view, round);
         self.send(view, round);

@@ -184,8 +184,8 @@ fn unlimited_services_cost_their_latency_only() {
     assert_eq!(flows.advance(Time::from_secs(1))[0].at, Time::from_micros(2000));
 }
 
-/// Three flows over one route, with any times between them: none takes longer than the bound,
-/// which those that start together reach.
+/// Three flows over one route, with any times between them: none takes longer than the bound. Flows
+/// that start together reach it.
 #[test]
 fn no_flow_takes_longer_than_as_many_over_its_path_at_most() {
     let network = network(&[(Capacity::Shared(8e6), 1), (Capacity::PerFlow(5e6), 3)]);

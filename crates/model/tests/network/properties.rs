@@ -1,4 +1,4 @@
-//! What holds for all flows.
+//! Properties that hold for all flows.
 
 use haggle_model::network::{
     Capacity, FlowId, Flows, Link, LinkId, LinkSharing, Network, Node, Star, StarParameters,
@@ -88,7 +88,7 @@ fn driven(
             }
             moved.is_none()
         });
-        // What the starts and aborts of this instant have completed is told at once.
+        // Flows that were completed by the starts and aborts of this instant are reported at once.
         for done in flows.advance(now) {
             ids.retain(|&(transfer, id)| {
                 let is_done = id == done.flow;

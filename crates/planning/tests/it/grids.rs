@@ -1,5 +1,4 @@
-//! Whole courses over synthetic grids: what is published of them, as far as it does not depend on
-//! models that are not.
+//! Whole courses over synthetic grids: the published results that do not depend on unpublished models.
 
 use std::sync::Arc;
 
@@ -98,7 +97,7 @@ fn no_gap_is_above_a_tenth_and_cost_grows_with_that_of_rescheduling() {
     }
 }
 
-/// Merged phases are intervals of those that they consist of.
+/// A merged phase is an interval of the phases that it consists of.
 #[test]
 fn merged_phases_take_what_their_phases_take() {
     let phases = ApplicationKind::Lammps.draw(1);

@@ -256,7 +256,7 @@ proptest! {
     #[test]
     fn processes_go_where_they_are_done_earliest((application, cores) in applications(), merge in 0_i64..=3) {
         let map = application.asynchronous(&cores, secs(merge)).expect("cores");
-        // All cores in turn, from the most powerful: the first of those that end it first.
+        // All cores in turn, from the most powerful: the first core with the earliest end.
         let mut ready = vec![Span::ZERO; cores.len()];
         for process in &map.processes {
             let end = |core: usize| ready[core] + application.process_time(cores[core].kind, process.size);

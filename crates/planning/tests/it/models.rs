@@ -70,7 +70,7 @@ fn draws_are_those_of_any_other_program() {
     }
 }
 
-/// What phases take where they are defined: 64 processors, half of everything available.
+/// Run time and communication part of a phase where it is defined: 64 processors, half of everything available.
 fn reference_seconds(phase: &Phase) -> (f64, f64) {
     let shares = Shares { cpu: 0.5, bandwidth: 0.5 };
     let seconds = phase.seconds(1.0, shares, 64);

@@ -250,7 +250,7 @@ proptest! {
         let problem = Problem {
             oracle: &tables[0], first: 1, rescheduling: Span::ZERO, threshold: secs(threshold),
         };
-        // To plan again what is left of an optimal plan gives what is left of its cost.
+        // The rest of an optimal plan, planned again, costs the rest of the plan's cost.
         prop_assert_eq!(course.expect("there are machines").time, Method::Optimum.plan(&problem, &mut stream(1, "a", "b")).cost);
     }
 }

@@ -3,7 +3,7 @@
 use haggle_model::Span;
 use haggle_planning::{IntervalOracle, Problem};
 
-/// All sets of markers with what they cost, valid ones only.
+/// All valid sets of markers with their costs.
 pub(crate) fn valid_plans<O: IntervalOracle>(problem: &Problem<'_, O>) -> Vec<(Span, Vec<usize>)> {
     let phases: Vec<usize> = (problem.first..problem.oracle.phases()).collect();
     (0..1_u32 << phases.len())
@@ -15,7 +15,7 @@ pub(crate) fn valid_plans<O: IntervalOracle>(problem: &Problem<'_, O>) -> Vec<(S
         .collect()
 }
 
-/// What a plan costs, if it is valid.
+/// Cost of a plan, if it is valid.
 pub(crate) fn cost<O: IntervalOracle>(problem: &Problem<'_, O>, markers: &[usize]) -> Option<Span> {
     let plan = problem.plan(markers);
     plan.valid.then_some(plan.cost)

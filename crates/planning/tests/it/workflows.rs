@@ -72,12 +72,12 @@ impl GridView for Free<'_> {
     }
 }
 
-/// A workflow on clusters that nobody else uses.
+/// A workflow on clusters without other applications.
 struct Workflow {
     applications: Vec<Arc<Application>>,
     clusters: Vec<Arc<Cluster>>,
     terms: Terms,
-    /// What ran last of each application.
+    /// Last interval of each application that ran.
     before: Vec<Option<Placed<Machines>>>,
     started: Vec<(Span, usize, Placed<Machines>)>,
 }
@@ -203,7 +203,7 @@ fn an_application_stays_where_it_is_unless_its_machines_are_gone() {
     assert_eq!((rest.how, rest.time, rest.moving), (Move::Between, secs(1400), secs(300)));
 }
 
-/// What somebody wants: so many machines of those that are free, from the first or from the last.
+/// Wishes of applications: number of machines, from the first or the last free one, seconds, and intervals.
 fn wishes() -> impl Strategy<Value = Vec<(usize, bool, i64, usize)>> {
     prop::collection::vec((1_usize..=5, any::<bool>(), 1_i64..=6, 1_usize..=4), 1..=6)
 }
@@ -226,7 +226,7 @@ fn wanted(
     (number > 0).then_some(Proposal { remaining, machines, time, last: left == 1, what: () })
 }
 
-/// Who wants the same for each of so many intervals.
+/// Applications that each want the same for all of their intervals.
 struct Wishes {
     left: Vec<usize>,
     wishes: Vec<(usize, bool, i64, usize)>,
@@ -259,8 +259,8 @@ proptest! {
         let mut free = all.clone();
         let pending: Vec<usize> = (0..wishes.len()).collect();
         let granted = grant(&pending, &mut free, |number, free| wanted(wishes[number], 1, free));
-        // Each is what its application would propose with what those before it have left, and nobody
-        // who waits would run longer than who was preferred.
+        // Each grant is the proposal of its application for the machines that the earlier grants have left.
+        // No waiting application would run longer than the preferred one.
         let mut left = all.clone();
         let mut waiting = pending.clone();
         for (number, proposal) in &granted {

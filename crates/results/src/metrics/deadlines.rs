@@ -72,6 +72,7 @@ impl Deadlines {
 
 /// One job's part of the total weighted delay; times in one unit.
 fn weighted_delay(processors: u32, submit: i64, deadline: i64, promised: i64) -> f64 {
+    // The deadline may be the submission itself.
     let wished = (deadline - submit).max(1) as f64;
     let late = (promised - deadline) as f64;
     f64::from(processors) * late / wished * 100.0

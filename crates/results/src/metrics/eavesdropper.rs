@@ -90,6 +90,7 @@ impl Estimate {
         }
         let open: Vec<(f64, f64)> =
             points.iter().filter(|point| point.2).map(|&(work, time, _)| (work, time)).collect();
+        // Without open points, the means are not numbers, and nothing uses them.
         let count = open.len() as f64;
         let mean_work = open.iter().map(|point| point.0).sum::<f64>() / count;
         let mean_time = open.iter().map(|point| point.1).sum::<f64>() / count;
@@ -97,6 +98,7 @@ impl Estimate {
             self.sum_xx += (work - mean_work) * (work - mean_work);
             self.sum_xy += (work - mean_work) * (time - mean_time);
         }
+        // Comes first, because the estimate below uses it.
         if answer.level >= Disclosure::Power {
             self.told_power = Some(self.true_power);
         }

@@ -60,6 +60,7 @@ impl GridLedger {
         let count = if is_done { Counts::Useful } else { Counts::InProgress };
         attempts.iter().for_each(|it| totals.spent_by(&it.record, it.counts.map(count)));
         let first_start = job.records().filter_map(|it| it.started).min();
+        // Only a session that was placed has an attempt.
         if let Some(share) = share.filter(|_| !attempts.is_empty()) {
             totals.sessions.accepted(share, job.records());
         }

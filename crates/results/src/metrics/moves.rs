@@ -69,6 +69,7 @@ impl Sizes {
     /// Records the size that a provider has chosen.
     pub(crate) fn sized(&mut self, job: JobId, sizing: Sizing, stage_in: StageIn) {
         let chosen = Chosen { sizing, stage_in };
+        // The first choice stands for the previous one, too.
         let sizes = self.0.entry(job).or_insert((chosen, chosen));
         *sizes = (sizes.1, chosen);
     }
@@ -125,6 +126,7 @@ impl MoveLog {
         let lost = record.lost.iter().map(|run| (run.end - run.start, &run.processors));
         let ran = record.run_time().map(|ran| (ran, &record.processors));
         for (ran, processors) in lost.chain(ran) {
+            // A run may end during its start-up.
             let held = start_up.min(ran).as_micros();
             self.start_up += i128::from(held) * i128::from(processors.count());
         }

@@ -62,6 +62,7 @@ impl PlanLog {
                 let (time, predicted) = (it.time(), it.predicted);
                 self.time += time;
                 self.predicted += predicted;
+                // An interval that took no time has no error in percent.
                 if time > Span::ZERO {
                     let error = (time - predicted).as_micros().abs() as f64;
                     self.errors.0 += error / time.as_micros() as f64;

@@ -176,6 +176,7 @@ impl TransactionLog {
             AgreementEvent::Agreed { parts } => self.agreed(now, id, job, parts.len()),
             AgreementEvent::Failed | AgreementEvent::Broken => {
                 self.account.failed(now, id);
+                // A provider that works for an agreed job will be free again, so such a failure is no livelock.
                 let works = |who: &ActorId| self.working.get(who).is_some_and(|&parts| parts > 0);
                 let asked = self.account.costs.get(&id).map(|cost| &cost.asked);
                 let finding = match asked.is_some_and(|asked| asked.iter().any(works)) {
@@ -250,6 +251,7 @@ impl TransactionLog {
         if is_first {
             it.to_agreement = self.tried.get(&job).map(|&(_, first)| now - first);
         }
+        // A repeated notice of the agreement counts no part twice.
         if it.agreed.replace(parts).is_none() {
             it.parts.keys().for_each(|&who| *self.working.entry(who).or_default() += 1);
         }

@@ -193,6 +193,7 @@ impl WorkflowTotals {
         }
         flow.failures += record.lost.len() as u32;
         flow.attempts += record.lost.len() as u32 + u32::from(record.has_last_attempt());
+        // Last, because it needs all totals, and `flow` borrows a part of them.
         if record.outcome == JobOutcome::Completed {
             self.done(&record.job, record.end, moved.time);
         }

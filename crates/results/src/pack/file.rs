@@ -177,6 +177,7 @@ fn values<T: DataType>(
         if read == 0 {
             return Err(ParquetError::EOF(format!("{left} of {rows} values are missing")));
         }
+        // A column that must have a value in each row has no levels.
         let optional = writer.get_descriptor().max_def_level() > 0;
         writer.write_batch(&values, optional.then_some(levels.as_slice()), None)?;
         left -= read;

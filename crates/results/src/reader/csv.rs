@@ -33,6 +33,7 @@ pub(super) fn each(
     let mut key = Batch::new(keys.iter().map(|it| it.1));
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(damaged)? {
+        // The conditions come first, so that the fields of other records are not parsed.
         if !keys.is_empty() {
             push(path, &record, (keys, &key_places), key.columns())?;
             let values = key.take();

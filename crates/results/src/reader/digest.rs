@@ -25,13 +25,14 @@ impl RunReader {
         Ok(RunDigest::new(&digests?))
     }
 
-    /// The files of tables that are not what the run wrote: changed, cut, gone, or added since. Of a run in a pack, the
+    /// Files of tables that were changed, cut, removed or added since the run wrote them. Of a run in a pack, the
     /// names of such tables.
     ///
     /// # Errors
     /// If `provenance.json` or a table cannot be read.
     pub fn changed_files(&self) -> Result<Vec<String>, ResultsError> {
         let provenance = self.provenance()?;
+        // The runs of a pack share its files.
         if self.is_packed() {
             let now = self.digest()?.tables;
             let written = provenance.digest.tables.into_iter();
@@ -51,7 +52,7 @@ impl RunReader {
         Ok(changed)
     }
 
-    /// True if a file is missing, was added, or differs from what the run wrote. The reader must
+    /// True if a file is missing, was added, or differs from the written one. The reader must
     /// read only the format of that file.
     fn has_changed(
         &self,
@@ -63,6 +64,7 @@ impl RunReader {
             (Some(bytes), true) => *bytes,
             (written, is_there) => return Ok(written.is_some() || is_there),
         };
+        // A file of another size has changed, so it need not be read.
         let file = fs::metadata(self.folder().join(name));
         if file.is_ok_and(|file| file.is_file() && file.len() != bytes) {
             return Ok(true);

@@ -71,6 +71,7 @@ pub(super) fn each(
             _ => asked(&*group, (skipped, count), (rows, &keys.0, keys.1)).map_err(damaged)?,
         };
         let mut readers = Vec::with_capacity(wanted.len());
+        // Without rows, no column is opened.
         for &place in wanted.iter().filter(|_| !ranges.is_empty()) {
             readers.push(Cursor::new(&*group, place).map_err(damaged)?);
         }

@@ -91,8 +91,10 @@ impl Condition {
         match self {
             Condition::Integer(column, values) => range(column)
                 .is_none_or(|(low, high)| values.range(low as i64..=high as i64).next().is_some()),
+            // The file has no smallest and largest texts.
             Condition::Text(..) => true,
             Condition::During([from, to], spans) => {
+                // Without bounds, the interval may begin or end at any time.
                 let earliest = range(from).map_or(f64::NEG_INFINITY, |it| it.0);
                 let latest = range(to).map_or(f64::INFINITY, |it| it.1);
                 spans.iter().any(|span| earliest <= span.1 && span.0 <= latest)
@@ -119,6 +121,7 @@ impl Condition {
             }
             Condition::Text(name, values) => {
                 let Some(ColumnData::Text(all)) = column(name) else { return found.fill(false) };
+                // Each text is compared once, not in every row.
                 let known = Vec::from_iter(all.texts.iter().map(|it| values.contains(it)));
                 for (found, code) in found.iter_mut().zip(&all.codes) {
                     *found &= code.is_some_and(|code| known[code as usize]);

@@ -105,6 +105,7 @@ impl RunWriter {
         self.write_job(record, &story, attempts.len() as i64, i64::from(*resources))?;
         for attempt in attempts.iter().map(|it| &it.record) {
             let resource = &self.cast.providers[attempt.resource.index()];
+            // Jobs share the resource, so each of them is allocated all of it.
             let whole = ProcessorSet::range(0, resource.processors);
             let shared = attempt.started.map(|_| (&whole, resource.first_processor));
             self.files.put(AttemptCells {

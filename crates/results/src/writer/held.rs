@@ -75,6 +75,7 @@ impl Batches {
                     fill(codes, rows, &mut self.file, u32::from_le_bytes)?;
                 }
                 Values::Text { bytes, ends } => {
+                    // The batch brings the start of its first text, too.
                     ends.clear();
                     fill(ends, rows + 1, &mut self.file, i32::from_le_bytes)?;
                     bytes.resize(ends.last().map_or(0, |&end| end as usize), 0);

@@ -183,6 +183,7 @@ impl Outages {
             return Ok(());
         }
         let outage = self.open.remove(place);
+        // Takes the outage out of the list of outages that began with this processor.
         let mut link = &mut self.last[first as usize];
         while let Some(other) = link.place().filter(|&other| other != place) {
             link = &mut self.open[other].before;
@@ -194,6 +195,7 @@ impl Outages {
     /// Writes the outages that are not over.
     pub(super) fn close(self, files: &mut Files) -> Result<(), ResultsError> {
         let mut left: Vec<Outage> = self.open.into_iter().map(|(_, outage)| outage).collect();
+        // Places in the slab are used again, so they are in no order of time.
         left.sort_unstable_by_key(|it| {
             (it.provider, it.failure, it.processors.intervals().first().copied())
         });

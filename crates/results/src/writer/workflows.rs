@@ -37,7 +37,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Records what the files of workflows call their tasks: workload, workflow, task and name.
+    /// Records the names of tasks in the files of workflows: workload, workflow, task and name.
     ///
     /// # Errors
     /// If the table cannot be written.

@@ -82,6 +82,7 @@ impl Channel {
             // Within a site, a message arrives at once unless its receiver is down.
             false => Attempt { takes: Span::ZERO, is_lost: false, copy: None },
         };
+        // Taken out for the call, which borrows the whole channel.
         match self.reliable.take() {
             None => self.datagram(now, &way, attempt),
             Some(mut reliable) => {
@@ -123,6 +124,7 @@ impl Channel {
         }
         let arrival = match self.jitter {
             Some(_) => self.in_order(way, now + attempt.takes),
+            // Equal travel times keep messages in order.
             None => now + attempt.takes,
         };
         if let Some(fault) = self.fault(now, arrival, way, attempt.is_lost) {

@@ -46,6 +46,7 @@ impl Crashes {
         }
         let (actor, outage) = self.ahead.pop_front()?;
         if let Some(known) = self.known.get_mut(&actor) {
+            // Queries are about later times only.
             while known.front().is_some_and(|it| it.restore <= now) {
                 known.pop_front();
             }

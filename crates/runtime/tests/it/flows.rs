@@ -194,7 +194,7 @@ fn what_comes_to_nothing_bars_all_that_need_it() {
 }
 
 /// A task that is withdrawn while its data are under way is never submitted to a provider. Inputs that have not
-/// arrived by then never do; nor do those that are under way when the run ends. The input of 20 MB arrives at 10 + 1
+/// arrived by then, or by the end of the run, never arrive. The input of 20 MB arrives at 10 + 1
 /// + 2 s; that of 100 MB would arrive at 10 + 1 + 10 s.
 #[test]
 fn a_task_may_be_withdrawn_while_its_data_are_on_their_way() {

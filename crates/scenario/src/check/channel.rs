@@ -1,4 +1,4 @@
-//! Faults of the network: the protocols of metaschedulers must survive those that the scenario has.
+//! Faults of the network: the protocols of metaschedulers must survive the faults of the scenario.
 
 use std::collections::BTreeMap;
 

@@ -118,6 +118,7 @@ impl IntervalRule {
     /// The interval of a rule that may repeat one action.
     pub fn constant_interval(&self) -> Option<Span> {
         match *self {
+            // With a largest number of omissions the action does not stay the same.
             IntervalRule::Periodic { interval }
             | IntervalRule::LastFailure { interval, max_omit: None } => Some(interval),
             _ => None,
@@ -132,6 +133,7 @@ impl IntervalRule {
             IntervalRule::LastFailure { .. } if due - last_failure > execution => {
                 (false, Time::FOREVER)
             }
+            // Up to then the last failure is no longer ago than the job takes.
             IntervalRule::LastFailure { .. } => (true, last_failure + execution),
             _ => (true, Time::FOREVER),
         };
@@ -181,6 +183,7 @@ impl IntervalRule {
                 return Expiry::Omit(interval);
             }
         }
+        // Only omissions in a row count.
         state.omitted = 0;
         Expiry::Write
     }

@@ -179,6 +179,8 @@ impl CheckpointRule {
             {
                 Times::Steady(interval)
             }
+            // Failures to come are unknown, so it is planned with the shortest interval that makes
+            // progress.
             Every::Adaptive {
                 rule: IntervalRule::Young { .. } | IntervalRule::Daly { .. },
                 ..
@@ -287,6 +289,7 @@ impl Checkpoints {
                 self.steps(computing, resumed).map_or(0, |steps| steps.count() as i64)
             }
         };
+        // The sum may exceed all time.
         let micros = i128::from(computing.as_micros())
             + i128::from(self.recovers(resumed).as_micros())
             + i128::from(written) * i128::from(self.cost.as_micros());
@@ -312,6 +315,7 @@ impl Checkpoints {
         let most = count(computing, interval);
         let written = most.min(since.as_micros() / round.as_micros());
         let rest = since - round * written;
+        // After the last checkpoint the attempt only computes.
         let last = written == most;
         let writing = if last { Span::ZERO } else { (rest - interval).max(Span::ZERO) };
         Progress { saved: interval * written, overhead: recovery + self.cost * written + writing }

@@ -96,6 +96,7 @@ impl Steps {
             match self.rule.expire(&mut state, &self.situation()) {
                 Expiry::Omit(again) => timer = again,
                 Expiry::Write => {
+                    // `stood` sets the timer again.
                     self.timer = Some((state, Span::ZERO));
                     return Some(Step { begins: self.elapsed, computed: self.computed });
                 }

@@ -71,6 +71,7 @@ pub(super) fn earliest_alone(
         let start = free.earliest_fit(place, demand.processors, span, from)?;
         in_time(demand, Allocation { start, span, parts: vec![(place, demand.processors)] })
     };
+    // Of equal starts the first in turn counts.
     in_turn(free.len(), first).filter_map(fit).min_by_key(|allocation| allocation.start)
 }
 
@@ -97,6 +98,7 @@ fn spread(
     let room = |place: usize| (place, free.min_free(place, start, start + span));
     let mut room: Vec<(usize, u32)> = in_turn(free.len(), first).map(room).collect();
     if fill == FillRule::LargestFirst {
+        // The sort is stable: equal providers stay in turn.
         room.sort_by_key(|&(_, free)| std::cmp::Reverse(free));
     }
     let least = demand.part_min.max(1);

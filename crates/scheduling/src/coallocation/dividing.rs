@@ -37,6 +37,7 @@ pub(super) fn divide_over(
         }
         let sum = |of: &[(usize, u32)]| of.iter().map(|it| u64::from(it.1)).sum::<u64>();
         let with = sum(&chosen) + u64::from(provider.1);
+        // The provider takes part if the job still finds room with the largest of those behind it.
         if with + most_of(missing - 1, &room[at + 1..])? >= u64::from(processors) {
             chosen.push(provider);
         }
@@ -44,7 +45,7 @@ pub(super) fn divide_over(
     if chosen.len() < count {
         return None;
     }
-    // The provider with the least room gives first, so that the others share what it lacks.
+    // The provider with the least room gives first, so that the others share the processors it lacks.
     chosen.sort_unstable_by_key(|&(place, free)| (free, Reverse(place)));
     let mut left = processors;
     for (providers, part) in (1..=count as u32).rev().zip(&mut chosen) {

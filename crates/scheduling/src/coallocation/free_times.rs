@@ -113,6 +113,7 @@ impl FreeTimes {
     pub fn available(&self, processors: u32, from: Time) -> FreeTimes {
         let mut most = 0;
         let mut steps = Vec::new();
+        // The first step may begin before `from`.
         let first = self.step_at(from).unwrap_or(0);
         for &(time, free) in &self.0[first.min(self.0.len())..] {
             if free.min(processors) > most {

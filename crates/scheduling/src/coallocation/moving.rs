@@ -118,6 +118,7 @@ pub fn improve(
         else {
             return earliest(from, Time::FOREVER);
         };
+        // A change during the known place may have taken it.
         let is_affected = known.start < end && begin < known.completion();
         let still = (from <= known.start && !is_affected).then(|| known.clone());
         let before = earliest(affected(demand.lasts(2)), end.min(known.start));

@@ -228,6 +228,7 @@ impl LocalScheduler for CoallocationQueue {
         let before = started.len();
         self.queue.start_due(now, started);
         for &slot in &started[before..] {
+            // The part starts at its own place, so the place kept for a move is given back.
             self.abandon(now, slot);
         }
     }

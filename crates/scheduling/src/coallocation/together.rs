@@ -54,6 +54,7 @@ impl Together {
             more += by;
             more > 0
         };
+        // Hints are too late as soon as more processors are free than before at any time.
         if put.in_all.iter().any(gives_back) {
             self.hints.get_mut().forget();
         }
@@ -162,6 +163,7 @@ impl Together {
         from: Time,
         until: Time,
     ) -> Option<Time> {
+        // The sum counts at most this many processors of each provider.
         let (processors, latest) = (processors.min(self.most), until - Span::TICK);
         self.all.earliest_fit_by(processors, span, from, latest)
     }

@@ -32,6 +32,7 @@ impl Composer for Plb {
 /// Tasks for each offer, in proportion to its size.
 pub(super) fn shares(feasible: &[Feasible], tasks: u32) -> Vec<u32> {
     let mut order: Vec<usize> = (0..feasible.len()).collect();
+    // Of equal remainders, that of the larger offer goes first.
     order.sort_by_key(|&i| Reverse(feasible[i].offer.tasks));
     let sizes: Vec<u64> = order.iter().map(|&i| u64::from(feasible[i].offer.tasks)).collect();
     let mut shares = vec![0; feasible.len()];

@@ -71,6 +71,7 @@ impl Conservative {
     /// running jobs. The queue is planned again around them.
     pub(crate) fn postpone(&mut self, now: Time, slots: impl Iterator<Item = Slot>) {
         self.replan_around(now, |queue| {
+            // All are taken out before one is booked, so that they do not block each other.
             let mut late = Vec::new();
             for slot in slots {
                 let booking = *queue.booking(slot);

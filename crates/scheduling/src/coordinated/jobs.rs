@@ -20,6 +20,7 @@ impl ConservativeBags {
         if shares {
             self.openings.forget();
         } else if nobody_knows {
+            // Nothing was noted while there were shares, so all time counts as given back.
             let everything = Region::everything(self.plan.profile(), now);
             self.openings.note_region(Some(everything));
             self.line_up();
@@ -38,6 +39,7 @@ impl ConservativeBags {
     /// A job has been queued.
     pub(super) fn join_lines(&mut self, slot: Slot) {
         let entry = Some(self.entries.in_use(slot));
+        // While there are shares, the orders are not kept.
         let job = entry.filter(|it| it.kind == Kind::Job && !self.all_open);
         if let Some(job) = job.map(|entry| in_line(slot, entry)) {
             self.lines.iter_mut().for_each(|line| line.insert(job));

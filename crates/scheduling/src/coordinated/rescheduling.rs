@@ -37,7 +37,7 @@ haggle_model::words! {
 pub struct ReschedulingConfig {
     /// The order of the first pass.
     pub rule: ReschedulingRule,
-    /// True if a second pass, by planned start, fills what the first one opened.
+    /// True if a second pass, by planned start, fills the gaps that the first one opened.
     /// [`ReschedulingRule::Compress`] has none.
     pub second_pass: bool,
     /// True if the first pass drops the whole plan and makes it again in its order, instead of moving one
@@ -194,6 +194,7 @@ impl ConservativeBags {
             } else {
                 self.move_entry_up(open, slot, &mut batches, &mut relay);
             }
+            // Only a move can change the first free time.
             if self.effort.moves > moves {
                 open = self.plan.profile().first_free(open);
             }
@@ -225,6 +226,7 @@ impl ConservativeBags {
                     let free = self.plan.profile().earliest_fit(width, Span::TICK, start);
                     from = free.unwrap_or(Time::FOREVER);
                 }
+                // The new place ends before the old one begins, so the whole old place is given back.
                 Some(fit) if fit.start + span < start => {
                     let moving = u32::min(*tasks, fit.free / width);
                     *tasks -= moving;

@@ -79,6 +79,7 @@ impl Queue {
 
     pub(super) fn apply(&mut self, moves: &Moves) {
         if let Some(&(first, _)) = moves.entries.first() {
+            // Prefixes that include a moved entry are invalid.
             self.saved.retain(|saved| saved.count <= first);
         }
         for (index, batches) in moves.iter() {

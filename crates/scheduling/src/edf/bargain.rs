@@ -69,6 +69,7 @@ impl Edf {
             if !possible {
                 return None;
             }
+            // Each batch must fit beside the ones before it.
             steps.add(batch.start, end, batch.tasks);
         }
         if tasks == 0 || completion > deadline {
@@ -138,6 +139,7 @@ impl Bargainer for Edf {
     fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest) {
         self.queue.forget_before(now);
         let waiting = self.waiting().find(|&(other, ..)| other == slot).map_or(0, |it| it.1);
+        // The waiting tasks of the share and the killed ones form one entry again.
         self.queue.remove(slot);
         let demand = Demand::tasks(waiting + tasks.tasks, tasks.span, tasks.earliest);
         self.accept(now, slot, demand, tasks.deadline.unwrap_or(now));

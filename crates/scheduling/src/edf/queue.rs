@@ -166,6 +166,7 @@ impl Queue {
     }
 
     fn book(&self, steps: &mut Steps, from: usize, to: usize) {
+        // Pinned entries are booked in the plan already.
         for entry in self.entries[from..to].iter().filter(|entry| !entry.pinned) {
             add(steps, &entry.batches, entry.demand.span);
         }
@@ -244,6 +245,7 @@ impl Queue {
     fn insert(&mut self, entry: Entry) {
         let index = self.position(entry.promise);
         if entry.pinned {
+            // Every prefix begins with the plan, which changes here.
             self.saved.clear();
             self.plan.book(&entry.batches, entry.demand.span);
         }
@@ -274,9 +276,10 @@ impl Queue {
         self.tail.keep_places();
     }
 
-    /// A part that runs under `slot` has ended; returns what it gives back.
+    /// A part that runs under `slot` has ended; returns its processors and its planned end, if it ran.
     pub(super) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
         let ended = self.plan.end(now, slot, part)?;
+        // Work that ends as planned gives no time back.
         if now < ended.planned_end {
             self.outdate();
         }
@@ -302,6 +305,7 @@ impl Queue {
 
     /// Plans around a window of maintenance if all waiting entries can keep their limits beside it.
     pub(super) fn announce(&mut self, now: Time, number: u32, window: Interval) -> bool {
+        // On a copy: the window is refused if an entry finds no place within its limit.
         let mut anew = self.clone();
         let has_room = anew.plan.announce(now, number, window, Overlap::Refuse);
         has_room && self.take_over(anew, now)
@@ -382,6 +386,7 @@ impl Queue {
                 if entry.demand.rigid != rigid || batch.start > now || batch.tasks > plan.free() {
                     break;
                 }
+                // A late start ends later than prefixes and tail assume.
                 if batch.start < now {
                     tail.keep_places();
                     saved.clear();

@@ -196,6 +196,7 @@ impl Steps {
         for step in &mut self.steps[first..behind] {
             change(&mut step.free);
         }
+        // The later place first, so that the earlier index stays valid.
         for place in [behind, first] {
             let free = self.steps.get(place).map(|step| step.free);
             if place > 0 && free == Some(self.steps[place - 1].free) {

@@ -85,6 +85,7 @@ impl Bounds<'_> {
         let (kept, last) = (batches.len(), self.steps[self.steps.len() - 1]);
         let (mut time, mut started) = (self.time, 0);
         loop {
+            // From the last step on no processor is ever free again.
             if time >= FOREVER || (last.free == 0 && time >= last.start) {
                 if latest < Time::FOREVER {
                     return None;

@@ -117,6 +117,7 @@ impl Tail {
         *as_of = now;
         jobs.forget_before(now);
         let mut due: Vec<Due> = std::iter::from_fn(|| jobs.take_due(now)).collect();
+        // Due jobs start in the order of acceptance.
         due.sort_unstable_by_key(|&(_, key, _)| key);
         let waiting = jobs.len();
         due.retain(|&(start, _, slot)| {
@@ -184,6 +185,7 @@ impl Queue {
         let mut beside = self.beside_entries();
         book(&mut beside, new);
         self.tail.plan_anew(now, &beside);
+        // The tail has been placed beside tasks that will not be there.
         if surplus > 0 {
             self.tail.keep_places();
         }

@@ -91,6 +91,8 @@ impl<'a> Trial<'a> {
         // Behind all promised entries the work delays no promise.
         let promised = queue.position(Time::FOREVER - Span::TICK);
         let (mut infeasible, mut feasible) = (wished, self.round(queue, now, promised).completion);
+        // The entry cannot move behind those that are promised for later, so its promise must not be
+        // earlier than theirs.
         if self.config.mode == Late::Strict && promised > 0 {
             feasible = feasible.max(queue.entries()[promised - 1].promise);
         }

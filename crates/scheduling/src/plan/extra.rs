@@ -12,6 +12,7 @@ impl Extra {
     /// To move from the booked interval `from` to `to`.
     pub(crate) fn new(from: Interval, to: Interval) -> Extra {
         Extra([
+            // Before the present interval, while both overlap, and after it.
             (to.start, to.end().min(from.start), to.processors),
             (
                 to.start.max(from.start),

@@ -68,6 +68,7 @@ impl Gradual {
 
     /// All waiting jobs; in order, unless jobs were inserted since the list was last brought in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        // The slot may be in use by another job by now.
         let waits = |entry: &&Entry| self.get(entry.slot).is_some_and(|it| it.key == entry.key);
         self.waiting.iter().filter(waits).filter_map(|entry| self.get(entry.slot))
     }
@@ -83,6 +84,7 @@ impl Gradual {
 
     /// Drops the plan; the next one is made beside `profile`.
     pub(crate) fn plan_anew(&mut self, now: Time, profile: &Profile) {
+        // `later` holds places of the list, so the list must be in order first.
         self.settle();
         self.profile.clone_from(profile);
         self.later.clear();
@@ -118,6 +120,7 @@ impl Gradual {
 
     /// Brings the list of waiting jobs in order if most of its entries have gone.
     pub(crate) fn tidy(&mut self) {
+        // `later` holds places of the list, which must not move.
         if self.waiting.most_have_gone() && self.later.is_empty() {
             self.settle();
         }

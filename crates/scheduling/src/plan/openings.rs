@@ -28,7 +28,7 @@ use crate::index::class_of;
 pub(crate) struct Region {
     pub(crate) start: Time,
     pub(crate) end: Time,
-    /// Narrowest job that can profit: a narrower one could have used what was free there before.
+    /// Narrowest job that can profit: a narrower one could have run there before.
     narrowest: u32,
     /// Widest job that can profit: a wider one finds too few processors even now.
     widest: u32,
@@ -133,6 +133,7 @@ impl Openings {
             class.shortest = class.shortest.min(span);
         }
         let mut shortest = Span::FOREVER;
+        // From the widest class on, because each class counts all wider ones, too.
         for class in self.classes.iter_mut().rev() {
             shortest = shortest.min(class.shortest);
             class.shortest_from_here = shortest;
@@ -231,6 +232,7 @@ impl Openings {
                 class.set_too_large(at, processors, span);
             }
             if hull.measured < moves {
+                // The hull was replaced by its present stretches, which are searched next.
                 behind = behind + class.measure(at, profile, now, moves) - 1;
                 next = at;
             }

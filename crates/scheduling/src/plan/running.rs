@@ -80,6 +80,7 @@ impl Running {
         let Some(held) = self.slots.get_mut(slot.index()) else { return 0 };
         let mut over = 0;
         let parts = Vec::from_iter(held.parts());
+        // Extended parts may have the same planned end now; adding them again joins them.
         held.stop();
         for part in parts {
             let goes_on = part.planned_end <= now;

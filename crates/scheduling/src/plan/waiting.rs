@@ -134,6 +134,7 @@ impl Waiting {
         let Waiting { list, joined, merged, .. } = self;
         let Some(first) = joined.iter().map(|entry| entry.key).min() else { return };
         joined.sort_unstable_by_key(|entry| entry.key);
+        // Entries before the first joined one stay in place.
         let kept = list.partition_point(|entry| entry.key < first);
         let mut from = kept;
         merged.clear();

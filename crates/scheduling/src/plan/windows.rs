@@ -106,6 +106,7 @@ impl Windows {
     pub(super) fn end(&mut self, profile: &mut Profile, now: Time, number: u32) -> u32 {
         let Some(place) = self.0.iter().position(|it| it.number == number) else { return 0 };
         let mut window = self.0.remove(place);
+        // A window that has not begun has closed no processors.
         let closed = if window.has_begun { window.kept } else { 0 };
         window.release(profile, now, window.kept);
         closed

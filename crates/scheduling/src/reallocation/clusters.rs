@@ -51,6 +51,7 @@ pub fn reallocate(rule: Rule, clusters: &mut impl Clusters) -> Vec<Reallocated> 
             continue;
         }
         let back = clusters.cancel(cluster, &jobs);
+        // A job that waits no longer stays where it is.
         jobs.iter().filter(|job| !back.contains(job)).for_each(|&job| event.leave_out(job));
     }
     let mut done = Vec::new();

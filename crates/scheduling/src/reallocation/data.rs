@@ -38,6 +38,7 @@ impl DataPlaces {
             Some(&(at, stage_in)) if at == place => stage_in,
             Some((_, stage_in)) => {
                 let leave = stage_in.ready.max(now);
+                // Without a transfer, the data are there at any time.
                 let ready = if transfer > Span::ZERO { leave + transfer } else { Time::ZERO };
                 StageIn { ready, start_up }
             }
@@ -52,6 +53,7 @@ impl DataPlaces {
 
     /// A job has been sent to this place.
     pub fn sent(&mut self, job: JobId, place: usize, stage_in: StageIn) {
+        // Moves that cost nothing need no notes.
         if self.cost != MoveCost::default() {
             self.jobs.insert(job, (place, stage_in));
         }

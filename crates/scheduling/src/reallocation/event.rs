@@ -136,6 +136,7 @@ impl Event {
         if rule.heuristic.compares() {
             let behind = rest.split_off(rule.window.max(1).min(rest.len()));
             compared = std::mem::replace(&mut rest, behind);
+            // The regular algorithm examines the compared jobs only.
             if rule.algorithm == Algorithm::Regular {
                 rest.clear();
             }
@@ -223,6 +224,7 @@ impl Event {
                 }
             }
         }
+        // Only the job that is decided now needs its present completion.
         if questions.is_empty() && is_regular && !compared.is_empty() {
             let next = &compared[self.next()];
             if let Some(cluster) = next.cluster
@@ -237,6 +239,7 @@ impl Event {
     }
 
     fn find(&mut self, job: JobId) -> Option<&mut Candidate> {
+        // Candidates are kept in the order of age.
         let place = self.compared.binary_search_by_key(&job, |it| it.job).ok()?;
         Some(&mut self.compared[place])
     }
@@ -306,6 +309,7 @@ impl Event {
         if self.rule.algorithm == Algorithm::AllCancellation {
             // If no cluster accepts the job, its former cluster gets it again.
             let to = best.map(|(cluster, _)| cluster).or(from);
+            // The submission changes the cluster, so its earlier answers are void.
             if let Some(to) = to {
                 self.versions[to] += 1;
             }

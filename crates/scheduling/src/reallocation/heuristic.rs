@@ -45,6 +45,7 @@ impl ReallocationHeuristic {
         let earlier =
             |prospect: &Prospect| prospect.best.map_or(Time::FOREVER, |it| it.completion());
         let order = match self {
+            // Age alone decides.
             ReallocationHeuristic::Mct => Ordering::Equal,
             ReallocationHeuristic::MinMin => earlier(other).cmp(&earlier(one)),
             ReallocationHeuristic::MaxMin => earlier(one).cmp(&earlier(other)),
@@ -82,6 +83,7 @@ impl Prospect {
     }
 
     fn compare_relative_gains(&self, other: &Prospect) -> Ordering {
+        // Multiplied out, because quotients would be rounded.
         let part = |of: &Prospect, by: &Prospect| {
             let processors = by.best.map_or(1, |best| best.processors);
             i128::from(of.gain().as_micros()) * i128::from(processors)

@@ -79,6 +79,7 @@ fn bisect(widest: u32, see: &mut impl FnMut(u32) -> Option<Time>) -> Option<()> 
     while high.0 - low.0 > 1 {
         let middle = low.0.midpoint(high.0);
         let seen = (middle, see(middle)?);
+        // Between equal ends towards fewer processors.
         if low.1 <= high.1 {
             high = seen;
         } else {

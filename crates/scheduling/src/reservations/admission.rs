@@ -204,9 +204,11 @@ fn place_again(profile: &mut Profile, list: &mut [Booking], now: Time) -> Result
         // plan.
         let bound = known.as_ref().map_or(from, |known| known.earliest(processors, span));
         let start = profile.earliest_fit_by(processors, span, from.max(bound), latest);
+        // A search from a later time does not show that there is no earlier place.
         if let Some((known, start)) = known.as_mut().zip(start).filter(|_| from == now) {
             known.note(processors, span, start);
         }
+        // A waiting job without a deadline is never refused, but the newcomer may be.
         let never = (index > 0 && !booking.has_deadline()).then_some(Time::FOREVER);
         let start = start.or(never).ok_or(index)?;
         profile.add(start, start + span, processors);

@@ -38,6 +38,7 @@ impl Criterion {
     ) {
         self.sort_all(bookings, now, draw);
         let behind = |it: &Booking| (it.request.submitted, it.id);
+        // The sort is stable: reservations, which have no key here, stay in their order.
         bookings.sort_by_key(|it| (!it.has_deadline()).then(|| behind(it)));
     }
 

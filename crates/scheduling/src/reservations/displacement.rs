@@ -17,6 +17,7 @@ impl Reservations {
     pub(super) fn plan_around(&mut self, now: Time, fails: bool, change: impl FnOnce(&mut Plan)) {
         self.plan.profile_from(now);
         let profile = self.plan.profile_mut();
+        // All bookings give their places up, so that the change gets its room first.
         for booking in &self.waiting {
             let from = booking.start.max(now);
             profile.remove(from, booking.end(), booking.request.processors);
@@ -67,6 +68,7 @@ impl Reservations {
         bookings.sort_unstable_by_key(Booking::by_start);
         let mut hit = Vec::new();
         for booking in bookings {
+            // A scheduler that was down may have missed a start.
             if now <= booking.start && booking.fits(self.plan.profile()) {
                 self.book(booking);
             } else {

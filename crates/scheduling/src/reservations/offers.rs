@@ -72,6 +72,7 @@ impl Offers {
     pub(super) fn find(&self, request: &Reserve, alternative: Alternative) -> Option<Order> {
         let request = anyone(request);
         let is_it = |it: &&Offer| it.alternative == alternative && it.request == request;
+        // Of equal offers, the latest one counts.
         self.all.iter().rev().find(is_it).map(|it| it.order.clone())
     }
 

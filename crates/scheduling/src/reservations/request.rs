@@ -94,6 +94,7 @@ impl Reserve {
         let completion = start + size.span;
         let before = self.window.ready.unwrap_or(self.submitted) - start;
         let behind = completion - self.window.deadline;
+        // In the window, neither is above zero.
         let distance = before.max(behind).max(Span::ZERO);
         Alternative { distance, completion, processors: size.processors, start }
     }
@@ -109,6 +110,7 @@ impl Reserve {
     pub fn fixed_at(&self, start: Time) -> Option<Time> {
         let waiting = i128::from((start - self.submitted).as_micros().max(0));
         let share = |percent: Percent| (waiting * i128::from(percent) / 100) as i64;
+        // A start is fixed at the latest when it comes.
         let wait = self.fix_at.map(|percent| Span::from_micros(share(percent.min(100))))?;
         Some(self.submitted + wait)
     }

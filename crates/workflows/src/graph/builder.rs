@@ -65,7 +65,7 @@ impl Builder {
         let place = task.index();
         let task = self.tasks.get_mut(place).ok_or(GraphError::UnknownTask { task })?;
         self.bytes = sum(self.bytes, [input, output], &task.name)?;
-        // They are parts of a sum that is in range, so they cannot overflow.
+        // Both are parts of a sum that is in range, so they cannot overflow.
         task.input += input;
         task.output += output;
         Ok(())

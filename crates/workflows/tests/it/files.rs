@@ -1,4 +1,4 @@
-//! Files: what is read, what is refused, and that what is written is read back.
+//! Files: contents that are read or refused, and that a written workflow is read back.
 
 use haggle_model::Span;
 use haggle_workflows::files::{Described, NegativeValues, Rules, parse_bytes, write};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::strategies::workflows;
 
-/// a and b read a file from storage; c reads what both make, and makes one that nobody reads.
+/// a and b read a file from storage; c reads the files of both, and writes one that no task reads.
 pub(crate) const NEW: &str = r#"{
   "name": "small", "schemaVersion": "1.5",
   "workflow": {
@@ -123,7 +123,7 @@ fn what_is_not_said_of_files() {
     assert_eq!(parsed(&unlisted), parsed(NEW));
     let in_place = NEW.replace("\"outputFiles\": [\"a1\", ", "\"outputFiles\": [\"raw\", \"a1\", ");
     let workflow = parsed(&in_place);
-    // Now b needs what a makes of it.
+    // Now b needs the file as a has changed it.
     assert_eq!(workflow.edge_count(), 3);
     let a = workflow.task(TaskId(0));
     assert_eq!((a.input, a.output, workflow.task(TaskId(1)).input), (100, 0, 0));
@@ -205,7 +205,7 @@ fn a_file_that_is_changed_in_place_comes_from_its_last_writer() {
     assert_eq!(workflow.tasks().iter().map(|task| task.output).sum::<u64>(), 0);
 }
 
-/// Every task behind a barrier reads what every task before it has written: too many edges to be meant.
+/// Every task behind a barrier reads a file of every task before it: so many edges must be a mistake.
 #[test]
 fn a_file_of_too_many_writers_is_refused() {
     let names: Vec<String> = (0..10_000).map(|number| format!("t{number}")).collect();
@@ -421,7 +421,7 @@ fn what_is_no_file_of_a_workflow_is_refused() {
     let mut wrong = Vec::new();
     for (text, expected) in cases {
         if expected.is_empty() {
-            // What is not known is passed over, however deep it is.
+            // Unknown elements are skipped, however deep they are.
             assert!(parse_bytes(text.as_bytes()).is_ok());
             continue;
         }

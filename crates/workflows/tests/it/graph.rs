@@ -1,4 +1,4 @@
-//! The graph: what it answers, what it refuses, and that size does not break it.
+//! The graph: its answers and its errors, and that size does not break it.
 
 use std::collections::BTreeSet;
 

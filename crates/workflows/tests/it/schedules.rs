@@ -309,7 +309,7 @@ proptest! {
     }
 }
 
-/// What a task makes is stored before the next one starts, on the same resource, too.
+/// The output of a task is stored before the next one starts, on the same resource, too.
 #[test]
 fn a_storage_parts_tasks_on_one_resource() {
     let mut builder = Builder::new("pair");

@@ -1,4 +1,4 @@
-//! Availability as it is measured, against what the laws promise.
+//! Measured availability against the availability of the laws.
 
 use haggle_model::{Span, Time};
 use haggle_workloads::failures::{

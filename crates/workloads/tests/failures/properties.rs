@@ -1,4 +1,4 @@
-//! What holds for every law and every correlation.
+//! Properties that hold for every law and every correlation.
 
 use haggle_model::law::Law;
 use haggle_model::{Span, Time};
@@ -103,7 +103,7 @@ proptest! {
         let together = first(&failures);
         let end = together.last().map_or(Time::ZERO, |(_, outage)| outage.fail);
         for (resource, own) in first(&alone).into_iter().filter(|(_, own)| own.fail < end) {
-            // Down before zero may differ: what began then is not always given.
+            // Outages before zero may differ: not all of them are in the sequence.
             let is_down = own.fail < Time::ZERO || together.iter().any(|&(other, outage)| {
                 other == resource && outage.fail <= own.fail && own.fail <= outage.restore
             });

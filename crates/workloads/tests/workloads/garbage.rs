@@ -20,7 +20,7 @@ fn check(bytes: &[u8]) {
         assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
         assert!(text.len() < 400, "{text}");
     }
-    // What is skipped is skipped; only broken packing can still be an error.
+    // Malformed lines are skipped; only broken packing can still be an error.
     let _ = parse_bytes(bytes, Malformed::Skip);
 }
 

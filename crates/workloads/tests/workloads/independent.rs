@@ -1,4 +1,4 @@
-//! Independent jobs: what always holds, and the workloads of M. Chtepen, "Dynamic
+//! Independent jobs: their properties, and the workloads of M. Chtepen, "Dynamic
 //! Scheduling of Computationally Intensive Applications in Distributed Computing
 //! Environments", PhD thesis, Ghent University, 2011.
 
@@ -59,7 +59,7 @@ fn batches_arrive_once_or_twice_a_day() {
     assert!(jobs.chunks(1_000).all(|batch| batch.iter().all(|it| it.submit == batch[0].submit)));
     assert!((35_000..=70_000).contains(&jobs.len()));
     let mean = jobs.iter().map(hours_long).sum::<f64>() / jobs.len() as f64 * HOUR;
-    // Five standard errors over 35,000 jobs; what is cut off changes less.
+    // Five standard errors over 35,000 jobs; the cut at 60 s changes less.
     assert!((mean - 600.0).abs() < 3.3, "{mean}");
     assert!(jobs.iter().all(|job| job.run_time.reveal_to_machine() >= Span::from_secs(60)));
 }

@@ -1,4 +1,4 @@
-//! What holds for every pipe of steps, whatever they are.
+//! Properties that hold for every pipe of steps.
 
 use haggle_model::law::Law;
 use haggle_model::{Job, Span, Time};

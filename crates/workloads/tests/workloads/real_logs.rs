@@ -81,7 +81,7 @@ fn statistics(name: &str, rules: Rules) -> Option<WorkloadStatistics> {
 
 #[test]
 fn statistics_agree_with_the_published_table() {
-    // The table's loads count what every job used, over its request or not.
+    // The table's loads count the whole use of every job, over its request or not.
     let uncut = Rules {
         processors: ProcessorsFrom::AllocatedThenRequested,
         overrun: OverRequest::Keep,
@@ -133,8 +133,8 @@ const fn hours(count: i64) -> Span {
     Span::from_secs(3_600 * count)
 }
 
-/// A row of the published table of workloads: log, where the slice begins, and
-/// what comes out of it.
+/// A row of the published table of workloads: log, begin of the slice, and
+/// figures of the slice.
 struct Row {
     log: &'static str,
     skip: u64,

@@ -58,6 +58,7 @@ impl Candidate {
 pub(super) fn best(candidates: &[Candidate], needs: f64, longest: Option<f64>) -> Option<usize> {
     let leads = longest.is_none_or(|longest| needs > longest);
     let key = |candidate: &Candidate| match longest {
+        // Of places where the task ends by the end of the others, the slowest one is enough.
         Some(longest) if candidate.x() <= longest + SAME => {
             Some((false, (longest - candidate.x()).max(0.0)))
         }
@@ -88,6 +89,7 @@ impl BalancedRound {
             if !place.up || to == here {
                 continue;
             }
+            // Groups stand for the available places.
             if self.groups.is_none() && place.is_available() {
                 found.push(self.at(task, to, false, costs));
             }

@@ -47,6 +47,7 @@ impl Groups {
             None if place.is_available() => {
                 let distance = |ids: &[ResourceId]| (mean_speed(places, ids) - place.avail).abs();
                 let has_room = |ids: &[ResourceId]| {
+                    // An empty group has no site.
                     (1..self.size).contains(&ids.len()) && places[ids[0].index()].site == place.site
                 };
                 let near = self.all.iter().enumerate().filter(|(_, ids)| has_room(ids));

@@ -165,6 +165,7 @@ impl Timetable {
         let mut open: Vec<JobId> = free.collect();
         // End of the tasks considered so far, by resource.
         let mut until = vec![now; self.queues.len()];
+        // A task is timed after all tasks for which it waits.
         while let Some(job) = open.pop() {
             let task = self.tasks[&job];
             let (start, end) = if task.stage == Stage::Waits {
@@ -253,6 +254,7 @@ impl Timetable {
             return;
         }
         let graph = among(&jobs, insight);
+        // The sum over all tasks and transfers must stay in range.
         let terms = (jobs.len() + graph.edge_count() + 1) as i64;
         let most = Span::from_micros(LONGEST.as_micros() / terms);
         let each = |of: &dyn Fn(JobId, ResourceId) -> Span| -> Vec<Vec<Span>> {
@@ -262,6 +264,7 @@ impl Timetable {
         let times = each(&|job, at| {
             let saved = view.jobs().open(job).map_or(Work::ZERO, |job| job.saved);
             let left = insight.length(job).saturating_sub(saved);
+            // Every task takes some time, see the head of this file.
             let computing = left.at(view.resources().get(at).avail).max(Span::TICK);
             let restart = restart(view, job);
             insight.starting_time(restart) + insight.fetching_time(job, at, restart) + computing
@@ -312,6 +315,7 @@ impl Timetable {
         let queued = self.tasks.iter().filter(|(_, task)| task.stage != Stage::Computed);
         let mut all: Vec<(ResourceId, Stage, Time, JobId)> =
             queued.map(|(&job, task)| (task.at, task.stage, task.start, job)).collect();
+        // Sent tasks are the first of their queues.
         all.sort_unstable();
         self.busy = all.iter().map(|&(at, ..)| at).collect();
         for (at, _, _, job) in all {

@@ -46,6 +46,7 @@ impl Accounts {
         self.data += account.data;
         self.carried += account.flows.iter().map(|flow| flow.carried.bytes).sum::<u64>();
         self.count += 1;
+        // The list is dropped as soon as it would be too long.
         if self.is_listed() {
             self.resources.push(account);
         } else {

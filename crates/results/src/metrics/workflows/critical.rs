@@ -27,7 +27,9 @@ impl DoneTasks {
         let Some(task) = &job.task else { return };
         let parents = task.needs.iter().filter_map(|need| need.made_by);
         let ends = parents.filter_map(|number| Some((self.0.get(&number)?.end, number)));
+        // Of parents that ended together, the one with the lowest number.
         let parent = ends.max_by_key(|&(end, number)| (end, Reverse(number))).map(|it| it.1);
+        // A task that could start at its submission waited for no other.
         let ready = job.ready.filter(|&ready| ready > job.submit);
         self.0.insert(task.task, DoneTask { ready, end, data, parent });
     }

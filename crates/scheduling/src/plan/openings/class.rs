@@ -109,6 +109,7 @@ impl Class {
         let count = parts.len();
         self.rooms.splice(at..=at, parts.iter().map(Hull::room));
         self.hulls.splice(at..=at, parts);
+        // The stretches of a hull are no longer than the hull itself.
         if hull.room() == self.longest {
             self.find_longest();
         }
