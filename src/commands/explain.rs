@@ -27,8 +27,8 @@ const STARTS_MAX: usize = 2_000;
 
 /// Explain a job's time: queues, waiting and its reasons, lost computing
 ///
-/// The parts of its time in the system add up to its waiting time and its run time: processors busy, order of the
-/// queue, processors down, wasted computing, and others (docs/explain.md). The explanation uses only the tables of the
+/// The parts of its time in the system add up to its waiting time and its run time. Such parts are busy processors,
+/// the order of the queue, processors down, wasted computing, and others (docs/explain.md). The explanation uses only the tables of the
 /// run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:

@@ -1,6 +1,6 @@
 //! Co-allocation (Netto 2009): parts of a rigid job at several providers, which start together and may
-//! move while they wait (chapter 4). Or parts of an iterative application, whose time depends on the
-//! places of its parts (chapter 5).
+//! move while they wait (chapter 4). The parts may also be those of an iterative application, whose time
+//! depends on their places (chapter 5).
 //!
 //! ```text
 //!   metascheduler                        provider

@@ -15,7 +15,7 @@ Keys that are not listed here are refused. `haggle help KEY` prints the text of 
 provider.policy`; `haggle schema` prints the same as a JSON schema for editors, and `haggle show FILE` a scenario with
 every default. [start.md](start.md) shows how scenarios are used.
 
-Units are `us`, `ms`, `s`, `min`, `h`, `d` and `w` for times, `B`, `kB`, `MB`, `GB` and `TB` for data, and `bit/s`, `kbit/s`, `Mbit/s` and `Gbit/s`
+Units of times are `us`, `ms`, `s`, `min`, `h`, `d` and `w`. Units of data are `B`, `kB`, `MB`, `GB` and `TB`. Units of bandwidths are `bit/s`, `kbit/s`, `Mbit/s` and `Gbit/s`
 for rates; a time may have several (`\"1h 30min\"`).
 
 A word of `policy` is short for a table with this name only: `policy = \"edf\"` is `policy = { name = \"edf\" }`.

@@ -74,8 +74,8 @@ macro_rules! written_as_string {
     };
 }
 
-/// Name of an actor, a workload or a figure: letters, digits, `-` and `_`,
-/// so that it can be part of a path into the scenario and of a file's name.
+/// Name of an actor, a workload or a figure: letters, digits, `-` and `_`. It can be part of a path into
+/// the scenario and of a file's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);

@@ -31,7 +31,7 @@ pub struct Network {
     /// Messages from one actor to another may overtake each other, as each has its own jitter.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("default" = false))]
-    // what is not written by default is no default to schemars
+    // schemars omits the default of a value that is not written.
     pub reordering: bool,
     /// The share of messages that are lost, at random.
     #[serde(skip_serializing_if = "Share::is_zero")]
