@@ -9,8 +9,8 @@
 //! - Files that no task writes are read from storage. A file with one writer that also reads it is
 //!   read from storage, too.
 //! - A file may have several writers, because names are used again or because tasks change a file in
-//!   place. Its readers are fed by writers that are their ancestors over all other edges, and of these
-//!   only by the latest. A writer that is the ancestor of another one is superseded. The bytes are
+//!   place. Its readers are fed by writers that are their ancestors over all other edges. Of these, only
+//!   the latest counts. A writer that is the ancestor of another one is replaced. The bytes are
 //!   those of the writer. A reader without such a writer reads from storage.
 //! - Files that no other task reads are written to storage, by each writer that feeds no reader.
 
