@@ -26,7 +26,6 @@ mod waiting;
 
 use std::collections::BTreeMap;
 
-use haggle_agreements::Coordinator;
 use haggle_model::law::Law;
 use haggle_model::{ActorId, Job, JobId, JobShape, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
@@ -41,7 +40,6 @@ use self::turns::Turn;
 use self::waiting::Waiting;
 use crate::desk::{Desk, Entry, PartEnd};
 use crate::overhead::Overheads;
-use crate::protocol::coallocation::Parts;
 use crate::protocol::{
     CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
@@ -96,7 +94,7 @@ pub struct Coallocator {
     places: BTreeMap<ActorId, usize>,
     known: Known,
     desk: Desk<Stage>,
-    coordinator: Coordinator<Parts>,
+    seat: agreement::Seat,
     /// Jobs that have arrived at this instant.
     arrived: Vec<JobId>,
     /// Jobs to place or to move.
@@ -153,7 +151,7 @@ impl Coallocator {
             places,
             known: Known::nothing(config.providers.len()),
             desk: Desk::default(),
-            coordinator: agreement::coordinator(config.me),
+            seat: agreement::seat(config.me),
             arrived: Vec::new(),
             waiting: Waiting::new(config.requests),
             turn: None,

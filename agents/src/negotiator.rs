@@ -20,7 +20,6 @@ mod shares;
 
 use std::collections::BTreeMap;
 
-use haggle_agreements::Coordinator;
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::bag_table::BagTable;
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
@@ -30,7 +29,6 @@ use self::answers::Answer;
 use self::queue::Queue;
 use self::shares::Placed;
 use crate::desk::{Desk, Entry};
-use crate::protocol::agreement::Bags;
 use crate::protocol::{
     AgreementMessage, BargainMessage, Message, QueryMessage, RunMessage, ShareMessage,
     SubmissionMessage, Timer,
@@ -64,7 +62,7 @@ pub struct Negotiator {
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
     queue: Queue,
-    coordinator: Coordinator<Bags>,
+    seat: agreement::Seat,
     /// By the providers' positions in its list.
     table: BagTable,
 }
@@ -125,7 +123,7 @@ impl Negotiator {
             places,
             desk: Desk::default(),
             queue: Queue::default(),
-            coordinator: agreement::coordinator(config.me),
+            seat: agreement::seat(config.me),
             table: BagTable::default(),
             config,
         }

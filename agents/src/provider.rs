@@ -106,6 +106,8 @@ impl Provider {
         let mut scheduler = config.scheduler.build(config.processors);
         let bargains = scheduler.bargainer().is_some();
         let coallocates = scheduler.coallocation().is_some();
+        // Providers are the first actors of a run.
+        let me = ActorId(config.id.0);
         let passes = if bargains || coallocates { Passes::Instant } else { config.passes };
         Provider {
             bargains,
@@ -126,8 +128,8 @@ impl Provider {
             expected: Expected::default(),
             reserving: Reserving::new(stream.clone()),
             negotiation: Negotiation::new(stream),
-            agreements: Agreements::default(),
-            coallocation: Coallocation::default(),
+            agreements: Agreements::new(me),
+            coallocation: Coallocation::new(me),
             profiling: Profiling::default(),
             transactions: Transactions::new(&config.transacting),
             coordinated: BTreeMap::new(),

@@ -20,6 +20,7 @@ use haggle_agreements::paxos::{Paxos, PaxosRules};
 use haggle_agreements::polling::{Polling, PollingRules};
 use haggle_agreements::probing::{Probing, ProbingRules};
 use haggle_agreements::protocol::{Protocol, Traits};
+use haggle_agreements::seat::{Keeps, Seat};
 use haggle_agreements::two_phase::TwoPhase;
 use haggle_agreements::watch::{WatchRules, Watching};
 use haggle_agreements::{InDoubt, Rules};
@@ -27,7 +28,7 @@ use haggle_model::{ActorId, Span};
 
 use crate::protocol::transaction::Room;
 
-pub use seat::{Act, Acts, Coordinates, Drives, Participates, Seat, Witnesses};
+pub use seat::{Act, Acts, Coordinates, Drives, Participates, Witnesses};
 
 /// A protocol with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,21 +106,21 @@ impl Transaction {
     /// The machine of a coordinator, which must be started.
     pub fn coordinator(&self, me: ActorId) -> Box<dyn Coordinates> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Coordinator>::new(me, rules))
+            Box::new(Seat::<P, <P as Protocol>::Coordinator>::new(me, rules.clone(), Keeps::All))
         })
     }
 
     /// The machine of a participant, which must be started.
     pub fn participant(&self, me: ActorId) -> Box<dyn Participates> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Participant>::new(me, rules))
+            Box::new(Seat::<P, <P as Protocol>::Participant>::new(me, rules.clone(), Keeps::All))
         })
     }
 
     /// The machine of an acceptor, which must be started.
     pub fn witness(&self, me: ActorId) -> Box<dyn Witnesses> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Witness>::new(me, rules))
+            Box::new(Seat::<P, <P as Protocol>::Witness>::new(me, rules.clone(), Keeps::All))
         })
     }
 

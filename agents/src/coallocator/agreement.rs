@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain};
 use haggle_agreements::{
-    Answer, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules, ToCoordinator, Vote,
+    Answer, Coordinator, InDoubt, Progress, Rules, ToCoordinator, ToParticipant, Vote,
 };
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::coallocation::{Allocation, CoallocationPolicy};
@@ -14,11 +15,16 @@ use crate::desk::Entry;
 use crate::protocol::CoallocationMessage;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
 
-type Outputs = Vec<CoordinatorOutput<Parts>>;
+/// The coordinator of a metascheduler, in its seat.
+pub(super) type Seat = seat::Seat<Plain, Coordinator<Parts>>;
 
-/// The coordinator of a metascheduler that begins.
-pub(super) fn coordinator(me: ActorId) -> Coordinator<Parts> {
-    Coordinator::start(me, [], Time::ZERO, &mut Outputs::new())
+type Acts = seat::Acts<ToParticipant<Parts>, Progress<Parts>>;
+
+/// The seat of a metascheduler at its start.
+pub(super) fn seat(me: ActorId) -> Seat {
+    let mut seat = Seat::new(me, (), Keeps::Nothing);
+    seat.start(Time::ZERO, &mut Acts::new());
+    seat
 }
 
 impl Coallocator {
@@ -66,14 +72,16 @@ impl Coallocator {
             retry: None,
             hears_all: true,
         };
-        let mut outputs = Outputs::new();
-        // The number is the present time, so it does not disclose how many agreements there were.
-        self.coordinator.skip_to(now.as_micros().unsigned_abs());
-        let number = self.coordinator.open(now, wanted, rules, &mut outputs);
+        let mut acts = Acts::new();
+        let number = self.seat.with(&mut acts, |coordinator, out| {
+            // The number is the present time, so it does not disclose how many agreements there were.
+            coordinator.skip_to(now.as_micros().unsigned_abs());
+            coordinator.open(now, wanted, rules, out)
+        });
         if let Some(turn) = &mut self.turn {
-            turn.agreeing = Some((number, allocation));
+            turn.agreeing = number.map(|number| (number, allocation));
         }
-        self.carry_out(now, job, outputs, out);
+        self.carry_out(now, job, acts, out);
     }
 
     /// Handles the vote of a provider, or its report that it has carried out the agreement.
@@ -97,36 +105,30 @@ impl Coallocator {
             && matches!(message.answer, Answer::Ready { .. } | Answer::NotReady(_));
         let given = message.id.number;
         if is_expected {
-            let mut outputs = Outputs::new();
-            self.coordinator.on_message(now, from, message, &mut outputs);
-            self.carry_out(now, job, outputs, out);
+            let mut acts = Acts::new();
+            self.seat.hear(now, from, message, &mut acts);
+            self.carry_out(now, job, acts, out);
         }
         // A vote may cross the end of its agreement; the end was sent to the provider, so the vote is ignored.
         let is_late = is_vote && given <= now.as_micros().unsigned_abs();
         is_expected || is_late
     }
 
-    /// Carries out the outputs of the coordinator about a job. Nothing is persisted, because no coordinator restarts.
-    /// No timer is set, because every vote arrives.
-    fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
-        for output in outputs {
-            match output {
-                Output::Send { to, message } => {
-                    let message = Box::new(message);
-                    out.send(to, CoallocationMessage::Instruct { job, message });
-                }
-                Output::Tell(Progress::AllReady { number, .. }) => {
-                    self.decide(now, job, number, out);
-                }
-                Output::Tell(Progress::Aborted { votes, .. }) => {
-                    self.hear_refusals(&votes);
-                    self.on_failed_trial(now, out);
-                }
-                Output::Tell(Progress::Broken { .. }) => self.on_failed_trial(now, out),
-                Output::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
-                Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+    /// Carries out the acts of the coordinator about a job.
+    fn carry_out(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, _| match act {
+            Act::Send { to, message } => {
+                let message = Box::new(message);
+                out.send(to, CoallocationMessage::Instruct { job, message });
             }
-        }
+            Act::Tell(Progress::AllReady { number, .. }) => self.decide(now, job, number, out),
+            Act::Tell(Progress::Aborted { votes, .. }) => {
+                self.hear_refusals(&votes);
+                self.on_failed_trial(now, out);
+            }
+            Act::Tell(Progress::Broken { .. }) => self.on_failed_trial(now, out),
+            Act::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
+        });
     }
 
     /// Records when providers that refused a part would have room. None is asked for an earlier time.
@@ -144,16 +146,22 @@ impl Coallocator {
         let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
         // A withdrawn job without a place must not get one.
         let dropped = self.desk.get(job).is_none_or(|it| it.withdrawn && is_open(it));
-        let mut outputs = Outputs::new();
-        if dropped || !self.coordinator.commit(now, number, |_, _| (), &mut outputs) {
-            self.coordinator.abort(number, &mut outputs);
-        } else if let Some(turn) = &self.turn
+        let mut acts = Acts::new();
+        let committed = self.seat.with(&mut acts, |coordinator, out| {
+            let commits = !dropped && coordinator.commit(now, number, |_, _| (), out);
+            if !commits {
+                coordinator.abort(number, out);
+            }
+            commits
+        });
+        if committed == Some(true)
+            && let Some(turn) = &self.turn
             && let Some((_, allocation)) = &turn.agreeing
         {
             let (allocation, trial) = (allocation.clone(), turn.trial);
             self.place(now, job, allocation, trial, out);
         }
-        self.carry_out(now, job, outputs, out);
+        self.carry_out(now, job, acts, out);
     }
 
     /// Ends the turn: all providers have carried out the agreement.

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain};
 use haggle_agreements::{
-    self as agreements, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules,
-    ToCoordinator, Vote,
+    self as agreements, Coordinator, InDoubt, Progress, Rules, ToCoordinator, ToParticipant, Vote,
 };
 use haggle_model::{ActorId, BagRecord, Job, JobId, Refusal, Span, Time};
 use haggle_scheduling::Award;
@@ -32,7 +32,10 @@ const RULES: Rules = Rules {
     hears_all: true,
 };
 
-type Outputs = Vec<CoordinatorOutput<Bags>>;
+/// The coordinator of a metascheduler, in its seat.
+pub(super) type Seat = seat::Seat<Plain, Coordinator<Bags>>;
+
+type Acts = seat::Acts<ToParticipant<Bags>, Progress<Bags>>;
 
 /// A composition that is being agreed on.
 #[derive(Debug)]
@@ -48,9 +51,11 @@ impl Preparing {
     }
 }
 
-/// The coordinator of a metascheduler at its start.
-pub(super) fn coordinator(me: ActorId) -> Coordinator<Bags> {
-    Coordinator::start(me, [], Time::ZERO, &mut Outputs::new())
+/// The seat of a metascheduler at its start.
+pub(super) fn seat(me: ActorId) -> Seat {
+    let mut seat = Seat::new(me, (), Keeps::Nothing);
+    seat.start(Time::ZERO, &mut Acts::new());
+    seat
 }
 
 impl Negotiator {
@@ -91,11 +96,13 @@ impl Negotiator {
             .parts
             .iter()
             .map(|part| (self.config.providers[part.provider], Arc::new(part.award.clone())));
-        let mut outputs = Outputs::new();
-        self.coordinator.skip_to(number_at(now));
-        let agreement = self.coordinator.open(now, wanted.collect(), RULES, &mut outputs);
-        bargain.preparing = Some(Preparing { agreement, composition });
-        self.carry_out(now, id, outputs, out);
+        let (wanted, mut acts) = (wanted.collect(), Acts::new());
+        let agreement = self.seat.with(&mut acts, |coordinator, out| {
+            coordinator.skip_to(number_at(now));
+            coordinator.open(now, wanted, RULES, out)
+        });
+        bargain.preparing = agreement.map(|agreement| Preparing { agreement, composition });
+        self.carry_out(now, id, acts, out);
     }
 
     /// A provider votes, or reports that it runs its share.
@@ -111,10 +118,9 @@ impl Negotiator {
         let (id, number) = (message.id, message.id.number);
         // Messages take time, so a vote may arrive after its hold has ended and the parts have been
         // given up. The coordinator answers it.
-        if id.coordinator == self.config.me && self.coordinator.is_settled(number) {
-            let mut outputs = Outputs::new();
-            self.coordinator.on_message(now, from, message, &mut outputs);
-            self.carry_out(now, job, outputs, out);
+        let settled = self.seat.machine().is_some_and(|it| it.is_settled(number));
+        if id.coordinator == self.config.me && settled {
+            self.hear(now, from, job, message, out);
             return true;
         }
         let Some(entry) = self.desk.get_mut(job) else { return false };
@@ -140,25 +146,32 @@ impl Negotiator {
         {
             bargain.answers[place] = Answer::offers(now, (**offers).clone());
         }
-        let mut outputs = Outputs::new();
-        self.coordinator.on_message(now, from, message, &mut outputs);
-        self.carry_out(now, job, outputs, out);
+        self.hear(now, from, job, message, out);
         true
     }
 
-    /// Carries out the outputs of the coordinator about a bag. It is never restarted from a record,
-    /// so nothing has to be persisted. Every vote arrives, so no timer is needed.
-    fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
-        for output in outputs {
-            match output {
-                Output::Send { to, message } => {
-                    let message = Box::new(message);
-                    out.send(to, AgreementMessage::Instruct { job, message });
-                }
-                Output::Tell(progress) => self.on_progress(now, job, progress, out),
-                Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+    fn hear(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        message: ToCoordinator<Bags>,
+        out: &mut Outbox,
+    ) {
+        let mut acts = Acts::new();
+        self.seat.hear(now, from, message, &mut acts);
+        self.carry_out(now, job, acts, out);
+    }
+
+    /// Carries out the acts of the coordinator about a bag.
+    fn carry_out(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, _| match act {
+            Act::Send { to, message } => {
+                let message = Box::new(message);
+                out.send(to, AgreementMessage::Instruct { job, message });
             }
-        }
+            Act::Tell(progress) => self.on_progress(now, job, progress, out),
+        });
     }
 
     fn on_progress(&mut self, now: Time, job: JobId, progress: Progress<Bags>, out: &mut Outbox) {
@@ -193,11 +206,16 @@ impl Negotiator {
             let part = parts.find(|part| Some(part.provider) == place);
             ShareOrder { expected, unheld: part.map_or(0, |part| part.tasks()) }
         };
-        let mut outputs = Outputs::new();
-        if withdrawn || !self.coordinator.commit(now, number, order, &mut outputs) {
-            self.coordinator.abort(number, &mut outputs);
-            self.carry_out(now, id, outputs, out);
-            return;
+        let mut acts = Acts::new();
+        let committed = self.seat.with(&mut acts, |coordinator, out| {
+            let commits = !withdrawn && coordinator.commit(now, number, order, out);
+            if !commits {
+                coordinator.abort(number, out);
+            }
+            commits
+        });
+        if committed != Some(true) {
+            return self.carry_out(now, id, acts, out);
         }
         let Some(mut bargain) = self.close(now, id, out) else { return };
         let Some(Preparing { composition, .. }) = bargain.preparing.take() else { return };
@@ -211,7 +229,7 @@ impl Negotiator {
                 self.expect(id, provider, completion);
             }
         }
-        self.carry_out(now, id, outputs, out);
+        self.carry_out(now, id, acts, out);
         let record = BagRecord {
             balanced: composition.balanced,
             parts: composition.parts.iter().map(|part| pieces(&part.award)).sum(),
@@ -269,10 +287,13 @@ impl Negotiator {
         }
         let expected = self.config.coordinated.then_some(completion);
         let order = ShareOrder { expected, unheld: tasks };
-        let mut outputs = Outputs::new();
-        self.coordinator.skip_to(number_at(now));
-        let agreement = self.coordinator.commit_unprepared(now, to, order, None, &mut outputs);
-        self.carry_out(now, id, outputs, out);
+        let mut acts = Acts::new();
+        let agreement = self.seat.with(&mut acts, |coordinator, out| {
+            coordinator.skip_to(number_at(now));
+            coordinator.commit_unprepared(now, to, order, RULES.retry, out)
+        });
+        let Some(agreement) = agreement else { return };
+        self.carry_out(now, id, acts, out);
         let record = BagRecord { parts: 1, recompositions: bargain.round, ..BagRecord::default() };
         // A provider that knows the expected completion of the bag may use the time up to it.
         let promised = expected.map_or(earliest, |expected| earliest.max(expected));

@@ -8,8 +8,9 @@
 
 use std::sync::Arc;
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
 use haggle_agreements::{
-    AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
+    AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
 use haggle_model::{ActorId, JobId, JobOutcome, Span, Time};
 use haggle_scheduling::{Award, Offer, Scheduling, Slot};
@@ -24,11 +25,9 @@ use crate::protocol::{AgreementMessage, Timer};
 
 /// The agreements that a provider takes part in.
 #[derive(Debug)]
-pub(super) struct Agreements {
-    participant: Participant<Bags>,
-    /// Outputs of the participant that are not carried out yet.
-    outputs: Vec<ParticipantOutput<Bags>>,
-}
+pub(super) struct Agreements(Seat<Plain, Participant<Bags>>);
+
+type Acts = seat::Acts<ToCoordinator<Bags>, Task<Bags>>;
 
 /// Part of a bag that is held for its metascheduler.
 #[derive(Debug)]
@@ -39,11 +38,11 @@ pub(super) struct Hold {
     promised_end: Time,
 }
 
-impl Default for Agreements {
-    fn default() -> Self {
-        let mut outputs = Vec::new();
-        let participant = Participant::start([], Time::ZERO, &mut outputs);
-        Agreements { participant, outputs }
+impl Agreements {
+    pub(super) fn new(me: ActorId) -> Agreements {
+        let mut seat = Seat::new(me, (), Keeps::Nothing);
+        seat.start(Time::ZERO, &mut Acts::new());
+        Agreements(seat)
     }
 }
 
@@ -103,9 +102,9 @@ impl Provider {
             Instruction::Commit(order) => Some(order),
             _ => None,
         };
-        let Agreements { participant, outputs } = &mut self.agreements;
-        participant.on_message(now, from, message, outputs);
-        self.carry_out(now, job, out);
+        let mut acts = Acts::new();
+        self.agreements.0.hear(now, from, message, &mut acts);
+        self.carry_out(now, job, acts, out);
         if let Some(ShareOrder { expected, .. }) = order
             && let Some(slot) = self.pieces.slot(job)
         {
@@ -113,33 +112,33 @@ impl Provider {
         }
     }
 
-    /// Carries out the outputs of the participant about a bag. The participant is never restarted
-    /// from a record, so nothing has to be persisted.
-    fn carry_out(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let mut outputs = std::mem::take(&mut self.agreements.outputs);
-        while !outputs.is_empty() {
-            for output in outputs.drain(..) {
-                match output {
-                    Output::Send { to, message } => {
-                        let message = Box::new(message);
-                        out.send(to, AgreementMessage::Answer { job, message });
-                    }
-                    Output::Tell(task) => self.on_task(now, job, task, out),
-                    Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
-                }
+    /// Carries out the acts of the participant about a bag.
+    fn carry_out(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, acts| match act {
+            Act::Send { to, message } => {
+                let message = Box::new(message);
+                out.send(to, AgreementMessage::Answer { job, message });
             }
-            std::mem::swap(&mut outputs, &mut self.agreements.outputs);
-        }
-        self.agreements.outputs = outputs;
+            Act::Tell(task) => self.on_task(now, job, task, acts, out),
+        });
     }
 
-    fn on_task(&mut self, now: Time, job: JobId, task: Task<Bags>, out: &mut Outbox) {
+    fn on_task(
+        &mut self,
+        now: Time,
+        job: JobId,
+        task: Task<Bags>,
+        acts: &mut Acts,
+        out: &mut Outbox,
+    ) {
         match task {
             Task::Consider { id, request, lease } => {
-                self.consider(now, job, id, (&request, lease), out);
+                self.consider(now, job, id, (&request, lease), acts, out);
             }
             Task::CarryOut { id, .. } => self.commit(now, job, id),
-            Task::TakeUnheld { id, order } => self.take_unheld(now, job, id, order.unheld, out),
+            Task::TakeUnheld { id, order } => {
+                self.take_unheld(now, job, id, order.unheld, acts, out);
+            }
             Task::GiveUp { id } => {
                 if let Some(job) = self.holding(job, id) {
                     self.give_back(now, job, out);
@@ -165,6 +164,7 @@ impl Provider {
         job: JobId,
         id: AgreementId,
         (award, lease): (&Award, Span),
+        acts: &mut Acts,
         out: &mut Outbox,
     ) {
         let Some(open) = self.negotiation.open.get(&job) else { return };
@@ -175,8 +175,8 @@ impl Provider {
         let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
         let Some(completion) = booked else {
             if let Some((_, answer)) = self.make_offers(now, job, out) {
-                let Agreements { participant, outputs } = &mut self.agreements;
-                participant.not_ready(id, Arc::new(answer), outputs);
+                let offers = Arc::new(answer);
+                self.agreements.0.with(acts, |it, out| it.not_ready(id, offers, out));
             }
             return;
         };
@@ -194,8 +194,7 @@ impl Provider {
         // The metascheduler of this hold needs no probe, because it knows of the change.
         self.plan_changed(now, out);
         let lease = lease.min(earliest - now);
-        let Agreements { participant, outputs } = &mut self.agreements;
-        participant.ready(now, id, promised_end, lease, outputs);
+        self.agreements.0.with(acts, |it, out| it.ready(now, id, promised_end, lease, out));
     }
 
     /// The completion that an award promises. A planned completion never grows under conservative
@@ -225,6 +224,7 @@ impl Provider {
         job: JobId,
         id: AgreementId,
         tasks: u32,
+        acts: &mut Acts,
         out: &mut Outbox,
     ) {
         let Some(mut share) = self.share(now, job, tasks) else { return };
@@ -238,8 +238,8 @@ impl Provider {
         share.promised_end = self.promised(offer, completion);
         self.load.waits(tasks, Some(share.walltime));
         self.plan_changed(now, out);
-        let Agreements { participant, outputs } = &mut self.agreements;
-        participant.take(id, share.promised_end, outputs);
+        let promised_end = share.promised_end;
+        self.agreements.0.with(acts, |it, out| it.take(id, promised_end, out));
         self.pieces.commit(slot, share);
     }
 
@@ -289,9 +289,9 @@ impl Provider {
         let due = held.filter(|(_, open)| open.earliest <= now);
         let due = due.filter_map(|(&job, open)| Some((job, open.held.as_ref()?.agreement)));
         for (job, id) in Vec::from_iter(due) {
-            let Agreements { participant, outputs } = &mut self.agreements;
-            participant.on_timer(now, id, outputs);
-            self.carry_out(now, job, out);
+            let mut acts = Acts::new();
+            self.agreements.0.expire(now, id, &mut acts);
+            self.carry_out(now, job, acts, out);
         }
     }
 

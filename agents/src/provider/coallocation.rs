@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
 use haggle_agreements::{
-    AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
+    AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
 use haggle_model::{
     ActorId, Disclosure, JobId, JobOutcome, Observation, ProviderId, Refusal, ShareRecord, Span,
@@ -26,9 +27,7 @@ use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
 /// State of co-allocation at a provider, beside the parts.
 #[derive(Debug)]
 pub(super) struct Coallocation {
-    participant: Participant<Parts>,
-    /// Outputs of the participant that are not carried out yet.
-    outputs: Vec<ParticipantOutput<Parts>>,
+    seat: Seat<Plain, Participant<Parts>>,
     /// Slots of the parts that are here, by their jobs.
     parts: BTreeMap<JobId, Slot>,
     /// Jobs of parts with a pending agreement: few, even if many parts wait.
@@ -39,6 +38,8 @@ pub(super) struct Coallocation {
     /// Metaschedulers that have received free times, each with the stretch that has changed since.
     told: BTreeMap<ActorId, Option<(Time, Time)>>,
 }
+
+type Acts = seat::Acts<ToCoordinator<Parts>, Task<Parts>>;
 
 /// A part at the provider.
 #[derive(Debug)]
@@ -54,13 +55,13 @@ pub(super) struct Part {
     run: Option<Attempt>,
 }
 
-impl Default for Coallocation {
-    fn default() -> Self {
-        let mut outputs = Vec::new();
-        let participant = Participant::start([], Time::ZERO, &mut outputs);
+impl Coallocation {
+    pub(super) fn new(me: ActorId) -> Coallocation {
+        let mut seat = Seat::new(me, (), Keeps::Nothing);
+        seat.start(Time::ZERO, &mut Acts::new());
         let (parts, pending, told) = Default::default();
         let rounds = Rounds::new(0);
-        Coallocation { participant, outputs, parts, pending, rounds, asked: None, told }
+        Coallocation { seat, parts, pending, rounds, asked: None, told }
     }
 }
 
@@ -143,9 +144,9 @@ impl Provider {
             CoallocationMessage::Instruct { job, message } => {
                 let expected = self.expects_of_part(from, job, &message);
                 if expected {
-                    let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-                    participant.on_message(now, from, *message, outputs);
-                    self.carry_out_for_part(now, job, out);
+                    let mut acts = Acts::new();
+                    self.coallocation.seat.hear(now, from, *message, &mut acts);
+                    self.carry_out_for_part(now, job, acts, out);
                 }
                 expected
             }
@@ -271,37 +272,27 @@ impl Provider {
         is_expected && message.id.coordinator == from
     }
 
-    /// Carries out the outputs of the participant about a job. Nothing is persisted, because no provider of parts
-    /// restarts.
-    fn carry_out_for_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let mut outputs = std::mem::take(&mut self.coallocation.outputs);
-        while !outputs.is_empty() {
-            for output in outputs.drain(..) {
-                match output {
-                    Output::Send { to, message } => {
-                        let message = Box::new(message);
-                        out.send(to, CoallocationMessage::Answer { job, message });
-                    }
-                    Output::Tell(Task::Consider { id, request, .. }) => {
-                        self.consider_part(now, job, id, request, out);
-                    }
-                    Output::Tell(Task::CarryOut { id, .. }) => self.do_pending(now, job, id, out),
-                    Output::Tell(Task::GiveUp { id }) => {
-                        if let Some(job) = self.pending_under(job, id) {
-                            self.drop_pending(now, job, id, out);
-                        }
-                    }
-                    // Without a hold there may be no room any more.
-                    Output::Tell(Task::TakeUnheld { id, .. }) => {
-                        let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-                        participant.expired(id, outputs);
-                    }
-                    Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+    /// Carries out the acts of the participant about a job.
+    fn carry_out_for_part(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, acts| match act {
+            Act::Send { to, message } => {
+                let message = Box::new(message);
+                out.send(to, CoallocationMessage::Answer { job, message });
+            }
+            Act::Tell(Task::Consider { id, request, .. }) => {
+                self.consider_part(now, job, id, request, acts, out);
+            }
+            Act::Tell(Task::CarryOut { id, .. }) => self.do_pending(now, job, id, out),
+            Act::Tell(Task::GiveUp { id }) => {
+                if let Some(job) = self.pending_under(job, id) {
+                    self.drop_pending(now, job, id, out);
                 }
             }
-            std::mem::swap(&mut outputs, &mut self.coallocation.outputs);
-        }
-        self.coallocation.outputs = outputs;
+            // Without a hold there may be no room any more.
+            Act::Tell(Task::TakeUnheld { id, .. }) => {
+                self.coallocation.seat.with(acts, |it, out| it.expired(id, out));
+            }
+        });
     }
 
     /// The job with a request pending under this agreement. It is most likely `likely`. A message about one job may
@@ -321,6 +312,7 @@ impl Provider {
         job: JobId,
         id: AgreementId,
         want: Want,
+        acts: &mut Acts,
         out: &mut Outbox,
     ) {
         let is_ready = match want {
@@ -331,15 +323,13 @@ impl Provider {
         };
         if is_ready && let Some((_, part)) = self.part_mut(job) {
             part.pending = Some((id, want));
-            let lease = part.due() - now;
+            let lease = (part.due() - now).max(Span::ZERO);
             self.coallocation.pending.insert(job);
-            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-            participant.ready(now, id, (), lease.max(Span::ZERO), outputs);
+            self.coallocation.seat.with(acts, |it, out| it.ready(now, id, (), lease, out));
             self.plan_changed(now, out);
         } else {
             let next = self.room_for_part(now, job, id.coordinator, want);
-            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-            participant.not_ready(id, next, outputs);
+            self.coallocation.seat.with(acts, |it, out| it.not_ready(id, next, out));
         }
     }
 
@@ -465,9 +455,9 @@ impl Provider {
             Some((job, id))
         });
         for (job, id) in Vec::from_iter(parts) {
-            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-            participant.on_timer(now, id, outputs);
-            self.carry_out_for_part(now, job, out);
+            let mut acts = Acts::new();
+            self.coallocation.seat.expire(now, id, &mut acts);
+            self.carry_out_for_part(now, job, acts, out);
         }
         self.coallocation_queue().compress(now);
     }

@@ -6,6 +6,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Entry;
+use crate::seat::{Driven, Plain};
 use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
@@ -460,6 +461,39 @@ impl<S: Subject> Coordinator<S> {
         let settled = self.open.keys().next().copied().unwrap_or(self.next);
         let message = ToParticipant { id, settled, instruction };
         out.push(Output::Send { to, message });
+    }
+}
+
+impl<S: Subject> Driven<Plain> for Coordinator<S> {
+    type Rules = ();
+    type Received = ToCoordinator<S>;
+    type Sent = ToParticipant<S>;
+    type Record = CoordinatorRecord<S>;
+    type Timer = CoordinatorTimer;
+    type News = Progress<S>;
+
+    fn begin(
+        me: ActorId,
+        (): &(),
+        records: Vec<CoordinatorRecord<S>>,
+        now: Time,
+        out: &mut Outputs<S>,
+    ) -> Coordinator<S> {
+        Coordinator::start(me, records, now, out)
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: ToCoordinator<S>,
+        out: &mut Outputs<S>,
+    ) {
+        self.on_message(now, from, message, out);
+    }
+
+    fn expire(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
+        self.on_timer(now, timer, out);
     }
 }
 

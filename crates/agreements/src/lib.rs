@@ -99,9 +99,11 @@
 //!
 //! # How to drive them
 //!
-//! Carry out outputs in order. An output to the owner may lead to more calls; their outputs come after
-//! those that are there. When a timer is set again or stopped, its earlier setting is void. After a crash,
-//! [`Coordinator::start`] and [`Participant::start`] take the records in the order in which they were
+//! A [`seat::Seat`] drives any machine: it keeps records and timers, and returns acts for its owner.
+//!
+//! A driver carries out outputs in order. An output to the owner may lead to more calls; their outputs come
+//! after those that are there. When a timer is set again or stopped, its earlier setting is void. After a
+//! crash, [`Coordinator::start`] and [`Participant::start`] take the records in the order in which they were
 //! persisted; at the first start there are none.
 //!
 //! # Bags as agreements
@@ -177,6 +179,7 @@ pub mod paxos;
 pub mod polling;
 pub mod probing;
 pub mod protocol;
+pub mod seat;
 pub mod two_phase;
 pub mod watch;
 mod watches;
