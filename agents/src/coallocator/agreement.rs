@@ -9,20 +9,25 @@ use haggle_agreements::{
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::coallocation::{Allocation, CoallocationPolicy};
 
+use super::turns::Turn;
 use super::{Coallocator, Stage};
 use crate::Outbox;
 use crate::desk::Entry;
-use crate::protocol::CoallocationMessage;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
+use crate::protocol::{CoallocationMessage, Timer};
 
 /// The coordinator of a metascheduler, in its seat.
 pub(super) type Seat = seat::Seat<Plain, Coordinator<Parts>>;
 
+/// Number of losses of a message for which an agreement provides time.
+const REPETITIONS: i64 = 4;
+
 type Acts = seat::Acts<ToParticipant<Parts>, Progress<Parts>>;
 
 /// The seat of a metascheduler at its start.
-pub(super) fn seat(me: ActorId) -> Seat {
-    let mut seat = Seat::new(me, (), Keeps::Nothing);
+pub(super) fn seat(me: ActorId, retry: Option<Span>) -> Seat {
+    let keeps = if retry.is_some() { Keeps::All } else { Keeps::Nothing };
+    let mut seat = Seat::new(me, (), keeps);
     seat.start(Time::ZERO, &mut Acts::new());
     seat
 }
@@ -64,12 +69,14 @@ impl Coallocator {
             let want = wanted.entry(self.config.providers[place]);
             want.and_modify(|it| *it = Want::Reconfigure(to)).or_insert(Want::Reserve(to, program));
         }
-        // No message is lost, so each ready provider receives the decision. It arrives before the first lease ends.
+        // If no message is lost, each ready provider receives the decision before the first lease ends. Otherwise a hold
+        // may end before the coordinator knows of it, so the lease is requested until the start.
+        let retry = self.config.retry;
         let rules = Rules {
-            lease: Span::FOREVER,
-            margin: self.config.latency_max,
+            lease: retry.map_or(Span::FOREVER, |_| start - now),
+            margin: self.reach(),
             in_doubt: InDoubt::Release,
-            retry: None,
+            retry,
             hears_all: true,
         };
         let mut acts = Acts::new();
@@ -104,14 +111,38 @@ impl Coallocator {
         let is_vote = message.id.coordinator == self.config.me
             && matches!(message.answer, Answer::Ready { .. } | Answer::NotReady(_));
         let given = message.id.number;
-        if is_expected {
+        // A repeated answer is for the coordinator, which drops it or repeats its decision.
+        let repeats = self.config.retry.is_some() && message.id.coordinator == self.config.me;
+        if is_expected || repeats {
             let mut acts = Acts::new();
             self.seat.hear(now, from, message, &mut acts);
             self.carry_out(now, job, acts, out);
         }
         // A vote may cross the end of its agreement; the end was sent to the provider, so the vote is ignored.
         let is_late = is_vote && given <= now.as_micros().unsigned_abs();
-        is_expected || is_late
+        is_expected || is_late || repeats
+    }
+
+    /// Time in which a message reaches a provider, some losses included.
+    pub(super) fn reach(&self) -> Span {
+        let repetitions = self.config.retry.map_or(Span::ZERO, |retry| retry * REPETITIONS);
+        self.config.latency_max + repetitions
+    }
+
+    /// Wakes the coordinator for all timers that are due. Turns never overlap, so all are about the job of the turn.
+    pub(super) fn on_agreement_due(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        while self.seat.wake(now, &mut acts) {
+            let job = self.turn.as_ref().map(Turn::job).unwrap_or_default();
+            self.carry_out(now, job, std::mem::take(&mut acts), out);
+        }
+    }
+
+    pub(super) fn set_agreement_timer(&self, now: Time, out: &mut Outbox) {
+        match self.seat.next_wake() {
+            Some(at) => out.set(at.max(now), Timer::AgreementDue),
+            None => out.stop(Timer::AgreementDue),
+        }
     }
 
     /// Carries out the acts of the coordinator about a job.
@@ -126,7 +157,10 @@ impl Coallocator {
                 self.hear_refusals(&votes);
                 self.on_failed_trial(now, out);
             }
-            Act::Tell(Progress::Broken { .. }) => self.on_failed_trial(now, out),
+            Act::Tell(Progress::Broken { .. }) => {
+                self.take_back(job);
+                self.on_failed_trial(now, out);
+            }
             Act::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
         });
     }

@@ -39,10 +39,17 @@ pub(super) struct Hold {
 }
 
 impl Agreements {
-    pub(super) fn new(me: ActorId) -> Agreements {
-        let mut seat = Seat::new(me, (), Keeps::Nothing);
+    /// No agreements. With `repeats`, messages may be lost, and are repeated.
+    pub(super) fn new(me: ActorId, repeats: bool) -> Agreements {
+        let keeps = if repeats { Keeps::All } else { Keeps::Nothing };
+        let mut seat = Seat::new(me, (), keeps);
         seat.start(Time::ZERO, &mut Acts::new());
         Agreements(seat)
+    }
+
+    /// Returns whether a message about an agreement is answered from its state.
+    fn know(&self, id: AgreementId) -> bool {
+        self.0.machine().is_some_and(|participant| participant.knows(id))
     }
 }
 
@@ -60,7 +67,8 @@ impl Provider {
                 if expected {
                     self.on_instruction(now, from, job, *message, out);
                 }
-                expected
+                // A message that was under way for long may be about a bag that is over.
+                expected || self.numbered.knows(from)
             }
             AgreementMessage::Release { job } => self.on_released(now, from, job, out),
             AgreementMessage::Answer { .. } => false,
@@ -69,19 +77,21 @@ impl Provider {
 
     /// True if a metascheduler may send this message now.
     fn expects(&self, from: ActorId, job: JobId, message: &ToParticipant<Bags>) -> bool {
-        let held = |open: &OpenCall| open.held.as_ref().map(|hold| hold.agreement);
         let id = message.id;
+        // A hold of an agreement that is over ends with this message.
+        let is_over = |other: AgreementId| other == id || other.number < message.settled;
+        let is_free = |open: &OpenCall| {
+            let held = open.held.as_ref().map(|hold| hold.agreement);
+            held.is_none_or(is_over)
+        };
         let is_expected = match &message.instruction {
+            Instruction::Commit(ShareOrder { unheld: 0, .. }) => false,
+            _ if self.agreements.know(id) => true,
             // No hold may last longer than its lease.
             Instruction::Prepare { in_doubt, .. } => {
-                let open = self.open_call(from, job);
-                *in_doubt == InDoubt::Release && open.is_some_and(|open| open.held.is_none())
+                *in_doubt == InDoubt::Release && self.open_call(from, job).is_some_and(is_free)
             }
-            Instruction::Commit(order) => {
-                let open = self.open_call(from, job);
-                let is_other = |open: &OpenCall| held(open).is_some_and(|other| other != id);
-                order.unheld > 0 && open.is_some_and(|open| !is_other(open))
-            }
+            Instruction::Commit(_) => self.open_call(from, job).is_some_and(is_free),
             // The call may have been refused, or the hold given back.
             Instruction::Abort => self.is_caller(from, job),
             // A commit is never too late here, so it is never undone.
@@ -102,13 +112,37 @@ impl Provider {
             Instruction::Commit(order) => Some(order),
             _ => None,
         };
+        let had = self.pieces.slot(job);
         let mut acts = Acts::new();
         self.agreements.0.hear(now, from, message, &mut acts);
         self.carry_out(now, job, acts, out);
+        // A repeated commit brings no news.
         if let Some(ShareOrder { expected, .. }) = order
             && let Some(slot) = self.pieces.slot(job)
+            && had.is_none()
         {
             self.expect(job, slot, expected, out);
+        }
+    }
+
+    /// The participant is lost, except its records.
+    pub(super) fn crash_agreements(&mut self) {
+        self.agreements.0.crash();
+    }
+
+    /// The participant starts again from its records. The held tasks are still in the plan.
+    pub(super) fn restart_agreements(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        self.agreements.0.start(now, &mut acts);
+        self.carry_out(now, JobId::default(), acts, out);
+    }
+
+    /// Gives back the tasks that are held for a metascheduler which does not want them any more.
+    pub(super) fn abort_hold(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        let open = self.negotiation.open.get(&job);
+        if let Some(id) = open.and_then(|open| open.held.as_ref()).map(|hold| hold.agreement) {
+            let message = ToParticipant { id, settled: 0, instruction: Instruction::Abort };
+            self.on_instruction(now, from, job, message, out);
         }
     }
 
@@ -172,8 +206,13 @@ impl Provider {
         let request = self.request(&open.call, open.call.tasks, earliest);
         let slot = self.pieces.next();
         let bargainer = self.scheduler.bargainer().expect("it bargains");
-        let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
-        let Some(completion) = booked else {
+        // If newer offers were lost, the award may be for older ones, and no task may start before `earliest`.
+        let is_new = match award {
+            Award::Placed { batches, .. } => batches.iter().all(|batch| batch.start >= earliest),
+            Award::Offered { .. } => true,
+        };
+        let booked = (in_time && is_new).then(|| bargainer.award(now, slot, &request, award));
+        let Some(completion) = booked.flatten() else {
             if let Some((_, answer)) = self.make_offers(now, job, out) {
                 let offers = Arc::new(answer);
                 self.agreements.0.with(acts, |it, out| it.not_ready(id, offers, out));
@@ -265,11 +304,7 @@ impl Provider {
         if !self.is_caller(from, job) {
             return false;
         }
-        let open = self.negotiation.open.get(&job);
-        if let Some(id) = open.and_then(|open| open.held.as_ref()).map(|hold| hold.agreement) {
-            let message = ToParticipant { id, settled: 0, instruction: Instruction::Abort };
-            self.on_instruction(now, from, job, message, out);
-        }
+        self.abort_hold(now, from, job, out);
         let open = self.negotiation.open.remove(&job);
         if open.is_some_and(|open| open.offered.is_none()) {
             out.stop(Timer::EstimateReady { job });

@@ -184,6 +184,11 @@ impl Provider {
         !self.transactions.parties.is_empty()
     }
 
+    /// True if it repeats messages that are not answered.
+    pub(crate) fn repeats(&self) -> bool {
+        self.numbered.is_used()
+    }
+
     pub(super) fn on_transaction(
         &mut self,
         now: Time,

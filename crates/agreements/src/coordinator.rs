@@ -122,6 +122,18 @@ pub enum Progress<S: Subject> {
     },
 }
 
+impl<S: Subject> Progress<S> {
+    /// The agreement.
+    pub fn number(&self) -> u64 {
+        match self {
+            Progress::AllReady { number, .. }
+            | Progress::Aborted { number, .. }
+            | Progress::Committed { number, .. }
+            | Progress::Broken { number, .. } => *number,
+        }
+    }
+}
+
 /// Outputs of a coordinator.
 pub type CoordinatorOutput<S> =
     Output<ToParticipant<S>, CoordinatorRecord<S>, CoordinatorTimer, Progress<S>>;

@@ -125,8 +125,9 @@
 //! | held tasks are due, before any start | [`Participant::on_timer`] |
 //! | providers that hold nothing are released | not part of an agreement |
 //!
-//! Without losses `retry` is `None` and every vote arrives. The plan wakes a provider up when its held
-//! tasks are due, so no timer is needed.
+//! Without losses `retry` is `None` and every vote arrives, so the coordinator needs no timer. The plan wakes
+//! a provider up when its held tasks are due, so the participant never needs one. If messages may be lost,
+//! the lease is limited by the coordinator: a hold may end while its report is lost.
 //!
 //! # Protocols
 //!

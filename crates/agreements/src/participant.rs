@@ -135,6 +135,11 @@ impl<S: Subject> Participant<S> {
         self.states.iter().map(|(&id, state)| (id, state))
     }
 
+    /// Returns whether it has a state in this agreement, or knows that the agreement has ended.
+    pub fn knows(&self, id: AgreementId) -> bool {
+        self.states.contains_key(&id) || self.is_settled(id)
+    }
+
     /// An instruction of the coordinator has arrived.
     pub fn on_message(
         &mut self,

@@ -49,6 +49,17 @@ impl Check<'_> {
             );
         }
         self.check_request_order(&at.key("requests"), metascheduler, names);
+        let moves = metascheduler.coallocation.as_ref().map(|it| it.policy.moves());
+        if metascheduler.retry().is_some() && moves > Some(CoallocationPolicy::Rigid) {
+            self.report(
+                &at.key("retry"),
+                format!(
+                    "metascheduler \"{name}\" moves jobs, and a move whose commit is late cannot be undone"
+                ),
+                "for jobs that stay",
+                "set `policy = \"rigid\"`, or remove `retry`".to_owned(),
+            );
+        }
         let crashes = names.crashing.contains(name.as_str());
         if crashes {
             self.report(
