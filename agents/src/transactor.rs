@@ -156,7 +156,7 @@ impl Transactor {
             job,
             processors,
             span: with_overhead(requested, overhead),
-            from: if self.config.transaction.is_immediate() { now } else { from },
+            from: if self.config.transaction.traits().immediate { now } else { from },
             until: searches.then_some(from + self.config.window),
             run_time: description.run_time,
             overhead,
@@ -249,7 +249,7 @@ impl Transactor {
                 self.desk.refuse(job, Refusal::TooWide, out);
             }
             // Other protocols fail by themselves as soon as a provider has no room.
-            Some(number) if self.config.transaction.awaits_room() => {
+            Some(number) if self.config.transaction.traits().awaits_room => {
                 let mut acts = Acts::new();
                 self.seat.close(now, number, &mut acts);
                 self.carry_out(now, job, acts, out);

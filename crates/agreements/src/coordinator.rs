@@ -6,6 +6,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Entry;
+use crate::protocol::{Times, messages};
 use crate::seat::{Driven, Plain};
 use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
@@ -28,6 +29,21 @@ pub struct Rules {
     pub retry: Option<Span>,
     /// True if all votes are awaited when one participant is not ready, to get their counter proposals.
     pub hears_all: bool,
+}
+
+impl Times for Rules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn may_block(&self) -> bool {
+        self.in_doubt != InDoubt::Release
+    }
+
+    fn lead(&self, latency_max: Span, _: usize) -> Span {
+        // Request, answer, decision.
+        messages(latency_max, 3)
+    }
 }
 
 /// State of an agreement; ended agreements are forgotten.
