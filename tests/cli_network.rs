@@ -459,6 +459,10 @@ duplication = "20%"
 between = [["broker"], ["north"]]
 from = "6h"
 until = "7h"
+
+[[failures]]
+actors = ["broker"]
+law = { up = { law = "exponential", mean = "3h" }, down = { law = "exponential", mean = "10min" } }
 "#;
 
 #[test]
@@ -469,6 +473,7 @@ fn jobs_on_several_providers_survive_lost_and_late_messages_if_messages_are_repe
         let refused = shown(&world);
         let remedy = "set `retry` of its [metascheduler.coallocation]";
         assert_eq!(refused.matches(remedy).count(), 2, "{refused}");
+        assert!(refused.contains("spreads jobs and crashes"), "{refused}");
         let repeats = world.replace("trials = 50", "trials = 50, retry = \"10s\"");
         let folder = Folder::with(&[("world.toml", &repeats)]);
         for driver in ["sequential", "actix"] {

@@ -342,8 +342,15 @@ impl TakesNumbered for Coallocator {
                 self.desk.run_over(now, out);
                 true
             }
-            // A crash loses no state of this actor.
-            Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
+            // A crash loses the machine of the agreements only.
+            Message::Run(RunMessage::Crashed) => {
+                self.seat.crash();
+                true
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.on_restarted(now, out);
+                true
+            }
             _ => false,
         };
         if !expected {

@@ -138,6 +138,21 @@ impl Coallocator {
         }
     }
 
+    /// The coordinator starts again from its records. An agreement that it forgot was not decided, so its job is tried
+    /// again.
+    pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
+        let job = self.turn.as_ref().map(Turn::job).unwrap_or_default();
+        let mut acts = Acts::new();
+        self.seat.start(now, &mut acts);
+        self.carry_out(now, job, acts, out);
+        let agreeing = self.turn.as_ref().and_then(|turn| turn.agreeing.as_ref());
+        let Some(&(number, _)) = agreeing else { return };
+        let knows = |it: &Coordinator<Parts>| it.states().any(|(open, _)| open == number);
+        if !self.seat.machine().is_none_or(knows) {
+            self.on_failed_trial(now, out);
+        }
+    }
+
     pub(super) fn set_agreement_timer(&self, now: Time, out: &mut Outbox) {
         match self.seat.next_wake() {
             Some(at) => out.set(at.max(now), Timer::AgreementDue),

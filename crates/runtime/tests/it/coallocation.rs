@@ -260,22 +260,30 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 }
 
 /// Jobs that stay where they are placed, and messages that are repeated. A network loses 20 % to 40 % of the messages,
-/// doubles some, and parts actors; or it is reliable, so messages are late.
+/// doubles some, and parts actors; or it is reliable, so messages are late. Metaschedulers crash and restart.
 fn lossy() -> impl Strategy<Value = Drawn> {
     let partition = (any::<u32>(), 0_i64..60, 1_i64..40)
         .prop_map(|(alone, from, lasts)| (alone, from, from + lasts));
     let partitions = prop::collection::vec(partition, 0..3);
-    let faults = (0.2..0.4, 0.0..0.3, any::<bool>(), any::<u64>());
-    (drawn(), 1_i64..8, partitions, faults).prop_map(
-        |(drawn, retry, partitions, (loss, duplication, datagram, seed))| {
+    let crash = (any::<u32>(), 0_i64..120, 1_i64..60)
+        .prop_map(|(actor, from, lasts)| (actor, from, from + lasts));
+    let crashes = prop::collection::vec(crash, 0..4);
+    let faults = (0.2..0.4, 0.0..0.3, any::<bool>(), any::<bool>(), any::<u64>());
+    (drawn(), 1_i64..8, partitions, crashes, faults).prop_map(
+        |(drawn, retry, partitions, crashes, (loss, duplication, datagram, recovers, seed))| {
+            let (providers, brokers) = (drawn.providers.len() as u32, drawn.moves.len() as u32);
+            let crashes = crashes
+                .into_iter()
+                .map(|(who, from, until)| (providers + who % brokers, from, until))
+                .collect();
             let trouble = Trouble {
                 timeout: retry,
                 loss,
                 duplication,
                 partitions,
-                crashes: Vec::new(),
+                crashes,
                 datagram,
-                recovers: false,
+                recovers,
                 seed,
             };
             let moves = vec![CoallocationPolicy::Rigid; drawn.moves.len()];

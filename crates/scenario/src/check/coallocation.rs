@@ -61,14 +61,19 @@ impl Check<'_> {
             );
         }
         let crashes = names.crashing.contains(name.as_str());
-        if crashes {
+        let repeats = metascheduler.retry().is_some();
+        let help = match metascheduler.retry_table() {
+            Some(_) => "set `retry`, or take it out of `actors` of [[failures]]",
+            None => "take it out of `actors` of [[failures]]",
+        };
+        if crashes && !repeats {
             self.report(
                 &at,
                 format!(
                     "metascheduler \"{name}\" spreads jobs and crashes: some would start in part"
                 ),
                 "must not crash",
-                "take it out of `actors` of [[failures]]".to_owned(),
+                help.to_owned(),
             );
         }
     }
