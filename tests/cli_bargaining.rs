@@ -200,3 +200,58 @@ fn profiling_takes_from_one_time_to_a_longer_one() {
     assert!(shown.starts_with("exit code: 3\n"), "{shown}");
     assert!(shown.contains("`time-max` is 30min, less than `time-min`, 1h"), "{shown}");
 }
+
+/// A network that loses, doubles and reorders messages and parts actors, and crashes of a provider and of the
+/// metascheduler.
+const FAULTS: &str = r#"
+[network]
+latency = "2s"
+jitter = "3s"
+reordering = true
+loss = "30%"
+duplication = "20%"
+
+[[network.partition]]
+between = [["grid"], ["north"]]
+from = "6h"
+until = "7h"
+
+[[failures]]
+actors = ["south", "grid"]
+law = { up = { law = "exponential", mean = "3h" }, down = { law = "exponential", mean = "10min" } }
+"#;
+
+#[test]
+fn bags_survive_faults_of_messages_and_crashes_if_messages_are_repeated() {
+    let folder = Folder::with(&[("refused.toml", &format!("{GRID}{FAULTS}"))]);
+    let shown = folder.haggle(&["validate", "refused.toml"]);
+    assert_eq!(
+        shown.matches("set `retry` of its [metascheduler.negotiation]").count(),
+        4,
+        "{shown}"
+    );
+    assert!(shown.contains("or `retry` of [metascheduler.negotiation]"), "{shown}");
+    let retry = "composition = \"offers-dplb\"\nnegotiation = { retry = \"15s\" }";
+    let repeats = GRID.replace("composition = \"offers-dplb\"", retry);
+    let folder = Folder::with(&[("grid.toml", &format!("{repeats}{FAULTS}"))]);
+    for driver in ["sequential", "actix"] {
+        let arguments =
+            ["run", "grid.toml", "--check", "--json", "--no-figures", "--driver", driver, "-o"];
+        let shown = folder.haggle(&[&arguments[..], &[driver]].concat());
+        let summary: Value = serde_json::from_str(stdout_of(&shown)).expect("a summary");
+        assert_eq!(summary["all"]["outcomes"]["completed"], 60, "{shown}");
+        assert!(summary["message_faults"]["lost"].as_u64().is_some_and(|it| it > 50), "{shown}");
+    }
+    let summary = |driver: &str| folder.read(&format!("{driver}/summary.json"));
+    assert_eq!(summary("sequential"), summary("actix"));
+}
+
+#[test]
+fn a_message_of_a_bag_is_not_repeated_before_its_answer_can_arrive() {
+    let retry = "composition = \"offers-dplb\"\nnegotiation = { retry = \"3s\" }";
+    let early = GRID.replace("composition = \"offers-dplb\"", retry);
+    let folder = Folder::with(&[("grid.toml", &format!("{early}\n[network]\nlatency = \"2s\"\n"))]);
+    let shown = folder.haggle(&["validate", "grid.toml"]);
+    let message = "`retry` is shorter than a message and its answer take, 4s";
+    assert!(shown.contains(message), "{shown}");
+}

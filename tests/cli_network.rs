@@ -362,7 +362,7 @@ fn what_bargains_does_not_survive_reordering() {
         ·              ──┬─
         ·                ╰── not survived
         ╰────
-      help: set `reordering = false`, or let users submit to providers
+      help: set `retry` of its [metascheduler.negotiation], or let users submit to providers
 
     error: world.toml has 1 problem
     "#);
@@ -418,4 +418,79 @@ fn what_is_lost_or_doubled_is_counted_and_listed() {
     let summary = results(&folder, "latency = \"1s\"\nloss = \"0%\"\n");
     assert_eq!(summary.message_faults, None);
     assert!(!folder.path().join("out/message_faults.csv").exists());
+}
+
+/// Jobs of two metaschedulers on two providers.
+const SPREAD: &str = r#"
+[[workload]]
+name = "wide"
+model = "lublin-feitelson"
+lublin = { jobs = 30, processors = 16, load = 0.5 }
+
+[[provider]]
+name = "north"
+processors = 8
+policy = "conservative"
+disclosure = "slots"
+
+[[provider]]
+name = "south"
+processors = 8
+policy = "conservative"
+disclosure = "slots"
+
+[[metascheduler]]
+name = "broker"
+coallocation = { policy = "rigid", trials = 50 }
+
+[[user]]
+name = "users"
+workload = "wide"
+submits-to = "broker"
+
+[network]
+latency = "1s"
+jitter = "2s"
+reordering = true
+loss = "30%"
+duplication = "20%"
+
+[[network.partition]]
+between = [["broker"], ["north"]]
+from = "6h"
+until = "7h"
+
+[[failures]]
+actors = ["broker"]
+law = { up = { law = "exponential", mean = "3h" }, down = { law = "exponential", mean = "10min" } }
+"#;
+
+#[test]
+fn jobs_on_several_providers_survive_lost_and_late_messages_if_messages_are_repeated() {
+    let reliable = "transport = \"reliable\"\nretransmission-timeout = \"8s\"\nloss";
+    for network in ["loss", reliable] {
+        let world = SPREAD.replace("loss =", &format!("{network} ="));
+        let refused = shown(&world);
+        let remedy = "set `retry` of its [metascheduler.coallocation]";
+        assert_eq!(refused.matches(remedy).count(), 2, "{refused}");
+        assert!(refused.contains("spreads jobs and crashes"), "{refused}");
+        let repeats = world.replace("trials = 50", "trials = 50, retry = \"10s\"");
+        let folder = Folder::with(&[("world.toml", &repeats)]);
+        for driver in ["sequential", "actix"] {
+            let arguments =
+                ["run", "world.toml", "--check", "--no-figures", "--driver", driver, "-o", driver];
+            let said = folder.haggle(&arguments);
+            assert!(said.starts_with("exit code: 0"), "{said}");
+            assert!(said.contains("30 completed"), "{said}");
+        }
+        let messages = |driver: &str| folder.read(&format!("{driver}/summary.json"));
+        assert_eq!(messages("sequential"), messages("actix"));
+    }
+}
+
+#[test]
+fn a_late_move_cannot_be_undone() {
+    let moves = SPREAD.replace("\"rigid\", trials = 50", "\"shift\", retry = \"10s\"");
+    let refused = shown(&moves);
+    assert!(refused.contains("a move whose commit is late cannot be undone"), "{refused}");
 }

@@ -241,8 +241,8 @@ fn keys_of_another_protocol_are_refused_or_warned_about() {
         "{claims}"
     );
     assert!(claims.contains("a claim is made until there is room"), "{claims}");
-    let none = said("patience = \"9s\"\nretry = \"1s\"\nback-off = \"none\"");
-    for key in ["patience", "retry", "back-off"] {
+    let none = said("patience = \"9s\"\nback-off = \"none\"");
+    for key in ["patience", "back-off"] {
         assert!(none.contains(&format!("`{key}` of the co-allocation")), "{none}");
     }
     assert!(none.contains("without a `protocol` there is no answer to wait for"), "{none}");

@@ -178,7 +178,9 @@ impl AnyActor {
     pub fn is_bound(&self) -> bool {
         match self {
             AnyActor::Transactor(_) | AnyActor::Acceptor(_) => true,
-            AnyActor::Provider(provider) => provider.transacts(),
+            AnyActor::Provider(provider) => provider.transacts() || provider.repeats(),
+            AnyActor::Negotiator(negotiator) => negotiator.repeats(),
+            AnyActor::Coallocator(coallocator) => coallocator.repeats(),
             _ => false,
         }
     }

@@ -26,7 +26,6 @@ mod waiting;
 
 use std::collections::BTreeMap;
 
-use haggle_agreements::Coordinator;
 use haggle_model::law::Law;
 use haggle_model::{ActorId, Job, JobId, JobShape, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
@@ -40,8 +39,8 @@ use self::placed::Placed;
 use self::turns::Turn;
 use self::waiting::Waiting;
 use crate::desk::{Desk, Entry, PartEnd};
+use crate::numbered::{Numbered, TakesNumbered};
 use crate::overhead::Overheads;
-use crate::protocol::coallocation::Parts;
 use crate::protocol::{
     CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
@@ -79,6 +78,9 @@ pub struct CoallocatorConfig {
     pub overhead_max: u32,
     /// Number of trials to place a job before it is refused.
     pub trials: u32,
+    /// Time between repetitions of messages without answer; `None` = no message is ever lost. Jobs may be lost if they
+    /// move and messages are repeated.
+    pub retry: Option<Span>,
     /// Longest time that a message between it and a provider takes.
     pub latency_max: Span,
     /// Seed from which overheads and the remappable jobs are drawn, for each job by its lot.
@@ -96,7 +98,8 @@ pub struct Coallocator {
     places: BTreeMap<ActorId, usize>,
     known: Known,
     desk: Desk<Stage>,
-    coordinator: Coordinator<Parts>,
+    seat: agreement::Seat,
+    numbered: Numbered,
     /// Jobs that have arrived at this instant.
     arrived: Vec<JobId>,
     /// Jobs to place or to move.
@@ -141,6 +144,11 @@ impl Entry<Stage> {
 }
 
 impl Coallocator {
+    /// True if it repeats messages that are not answered.
+    pub(crate) fn repeats(&self) -> bool {
+        self.config.retry.is_some()
+    }
+
     /// A metascheduler that has seen no job.
     ///
     /// # Panics
@@ -153,7 +161,12 @@ impl Coallocator {
             places,
             known: Known::nothing(config.providers.len()),
             desk: Desk::default(),
-            coordinator: agreement::coordinator(config.me),
+            seat: agreement::seat(config.me, config.retry),
+            numbered: Numbered::with(
+                config.retry.into_iter().flat_map(|retry| {
+                    config.providers.iter().map(move |&provider| (provider, retry))
+                }),
+            ),
             arrived: Vec::new(),
             waiting: Waiting::new(config.requests),
             turn: None,
@@ -257,12 +270,19 @@ impl Coallocator {
                 self.enqueue(now, job, Some(from), out);
                 true
             }
-            CoallocationMessage::Started { job } => {
+            // The part of an agreement that was undone belongs to no job any more.
+            CoallocationMessage::Started { job, id }
+            | CoallocationMessage::Finished { job, id, .. }
+                if !self.is_placed_by(job, id) =>
+            {
+                true
+            }
+            CoallocationMessage::Started { job, .. } => {
                 // The message may be late and arrive after the end of the part.
                 self.desk.part_started(from, job, out);
                 true
             }
-            CoallocationMessage::Finished { job, outcome } => {
+            CoallocationMessage::Finished { job, outcome, .. } => {
                 let end = self.desk.part_finished(now, from, (job, outcome), out);
                 end != PartEnd::Unexpected
             }
@@ -280,6 +300,19 @@ impl Actor for Coallocator {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        self.take_in_order(now, from, message, out);
+        if self.config.retry.is_some() {
+            self.set_agreement_timer(now, out);
+        }
+    }
+}
+
+impl TakesNumbered for Coallocator {
+    fn numbered(&mut self) -> &mut Numbered {
+        &mut self.numbered
+    }
+
+    fn take(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         let expected = match message {
             Message::Submission(SubmissionMessage::Submit(submission)) => {
                 self.on_submitted(now, from, submission, out)
@@ -291,6 +324,10 @@ impl Actor for Coallocator {
             Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
             Message::Wake(Timer::NextTurn) => {
                 self.on_next_turn(now, out);
+                true
+            }
+            Message::Wake(Timer::AgreementDue) => {
+                self.on_agreement_due(now, out);
                 true
             }
             Message::Wake(Timer::JobsArrived) => {
@@ -305,8 +342,15 @@ impl Actor for Coallocator {
                 self.desk.run_over(now, out);
                 true
             }
-            // A crash loses no state of this actor.
-            Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
+            // A crash loses the machine of the agreements only.
+            Message::Run(RunMessage::Crashed) => {
+                self.seat.crash();
+                true
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.on_restarted(now, out);
+                true
+            }
             _ => false,
         };
         if !expected {

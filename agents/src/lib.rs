@@ -23,6 +23,7 @@ pub mod grid;
 pub mod metascheduler;
 pub mod nature;
 pub mod negotiator;
+mod numbered;
 mod overhead;
 pub mod planning;
 pub mod protocol;

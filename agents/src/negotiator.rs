@@ -20,7 +20,6 @@ mod shares;
 
 use std::collections::BTreeMap;
 
-use haggle_agreements::Coordinator;
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::bag_table::BagTable;
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
@@ -30,7 +29,7 @@ use self::answers::Answer;
 use self::queue::Queue;
 use self::shares::Placed;
 use crate::desk::{Desk, Entry};
-use crate::protocol::agreement::Bags;
+use crate::numbered::{Numbered, TakesNumbered};
 use crate::protocol::{
     AgreementMessage, BargainMessage, Message, QueryMessage, RunMessage, ShareMessage,
     SubmissionMessage, Timer,
@@ -55,6 +54,8 @@ pub struct NegotiatorConfig {
     pub rounds: u32,
     /// Longest wait for offers; `None` = until all have arrived.
     pub offers_wait: Option<Span>,
+    /// Time between repetitions of messages without answer; `None` = no message is ever lost.
+    pub retry: Option<Span>,
 }
 
 /// Places bags by bargaining.
@@ -64,7 +65,10 @@ pub struct Negotiator {
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
     queue: Queue,
-    coordinator: Coordinator<Bags>,
+    seat: agreement::Seat,
+    /// Bags by the agreements that are not over, if messages are repeated.
+    jobs: BTreeMap<u64, JobId>,
+    numbered: Numbered,
     /// By the providers' positions in its list.
     table: BagTable,
 }
@@ -118,6 +122,11 @@ impl Entry<Stage> {
 }
 
 impl Negotiator {
+    /// True if it repeats messages that are not answered.
+    pub(crate) fn repeats(&self) -> bool {
+        self.config.retry.is_some()
+    }
+
     /// A metascheduler without bags.
     pub fn new(config: NegotiatorConfig) -> Negotiator {
         let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
@@ -125,7 +134,13 @@ impl Negotiator {
             places,
             desk: Desk::default(),
             queue: Queue::default(),
-            coordinator: agreement::coordinator(config.me),
+            seat: agreement::seat(config.me, config.retry),
+            jobs: BTreeMap::new(),
+            numbered: Numbered::with(
+                config.retry.into_iter().flat_map(|retry| {
+                    config.providers.iter().map(move |&provider| (provider, retry))
+                }),
+            ),
             table: BagTable::default(),
             config,
         }
@@ -187,6 +202,7 @@ impl Negotiator {
         match timer {
             Timer::NextBag => self.on_next_bag(now, out),
             Timer::OffersDue { job } => self.on_offers_due(now, job, out),
+            Timer::AgreementDue => self.on_agreement_due(now, out),
             _ => return false,
         }
         true
@@ -197,6 +213,19 @@ impl Actor for Negotiator {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        self.take_in_order(now, from, message, out);
+        if self.config.retry.is_some() {
+            self.set_agreement_timer(now, out);
+        }
+    }
+}
+
+impl TakesNumbered for Negotiator {
+    fn numbered(&mut self) -> &mut Numbered {
+        &mut self.numbered
+    }
+
+    fn take(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         let expected = match message {
             Message::Submission(SubmissionMessage::Submit(submission)) => {
                 self.on_submitted(now, from, submission, out)
@@ -218,8 +247,15 @@ impl Actor for Negotiator {
                 self.desk.run_over(now, out);
                 true
             }
-            // Its state survives a crash.
-            Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
+            // All of its state but the machine of the agreements survives a crash.
+            Message::Run(RunMessage::Crashed) => {
+                self.seat.crash();
+                true
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.on_restarted(now, out);
+                true
+            }
             _ => false,
         };
         if !expected {

@@ -17,6 +17,7 @@
 //! | [`information`] | resource, information service, dispatcher | the state of resources |
 //! | [`data`] | resource, network, storage, dispatcher | transfers and room |
 //! | [`checkpoint`] | resource, checkpoint server, dispatcher | checkpoints |
+//! | [`numbered`] | metascheduler, provider | messages that are repeated until they are acknowledged |
 //! | [`run`] | the world, all actors | due events, and the end of the run |
 //!
 //! A message is defined in one place: its fields, and behind an arrow the facts about it (`said.rs`).
@@ -53,6 +54,7 @@ pub mod coallocation;
 pub mod data;
 pub mod dispatch;
 pub mod information;
+pub mod numbered;
 pub mod phase;
 pub mod planning;
 pub mod query;
@@ -79,6 +81,7 @@ pub use coallocation::CoallocationMessage;
 pub use data::{DataMessage, Transfer};
 pub use dispatch::{Dispatch, DispatchMessage, Moved, SoFar};
 pub use information::{InformationMessage, Status};
+pub use numbered::NumberedMessage;
 pub use phase::Phase;
 pub use planning::PlanningMessage;
 pub use query::QueryMessage;
@@ -162,6 +165,8 @@ messages! {
     Data(DataMessage),
     /// About checkpoints of a grid.
     Checkpoint(CheckpointMessage),
+    /// Between actors that repeat messages until they are acknowledged.
+    Numbered(NumberedMessage),
     /// An actor to itself.
     Wake(Timer),
 }
@@ -230,6 +235,22 @@ impl Message {
         let is_change = matches!(self.phase(), Phase::Resource | Phase::Recovery);
         debug_assert_eq!(recurs, decides || is_change);
         recurs
+    }
+
+    /// True if a metascheduler that repeats messages, and its providers, number it. An agreement repeats its
+    /// own messages.
+    pub(crate) fn is_numbered(&self) -> bool {
+        match self {
+            Message::Bargain(_)
+            | Message::Share(_)
+            | Message::Query(_)
+            | Message::Agreement(AgreementMessage::Release { .. }) => true,
+            Message::Coallocation(message) => !matches!(
+                message,
+                CoallocationMessage::Instruct { .. } | CoallocationMessage::Answer { .. }
+            ),
+            _ => false,
+        }
     }
 
     /// True if it reaches an actor that is down: events on its machine, and messages of the run.

@@ -50,6 +50,7 @@ use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
 use self::saving::Carried;
 use self::transactions::Transactions;
+use crate::numbered::{Numbered, TakesNumbered};
 use crate::protocol::{
     BargainMessage, DataMessage, Message, ResourceMessage, RunMessage, ShareMessage, Timer,
 };
@@ -94,6 +95,7 @@ pub struct Provider {
     coallocation: Coallocation,
     profiling: Profiling,
     transactions: Transactions,
+    numbered: Numbered,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
     /// Events of which its scheduler has not been notified yet; until it is, nothing starts.
@@ -106,6 +108,8 @@ impl Provider {
         let mut scheduler = config.scheduler.build(config.processors);
         let bargains = scheduler.bargainer().is_some();
         let coallocates = scheduler.coallocation().is_some();
+        // Providers are the first actors of a run.
+        let me = ActorId(config.id.0);
         let passes = if bargains || coallocates { Passes::Instant } else { config.passes };
         Provider {
             bargains,
@@ -126,10 +130,11 @@ impl Provider {
             expected: Expected::default(),
             reserving: Reserving::new(stream.clone()),
             negotiation: Negotiation::new(stream),
-            agreements: Agreements::default(),
-            coallocation: Coallocation::default(),
+            agreements: Agreements::new(me, !config.repeating.is_empty()),
+            coallocation: Coallocation::new(me, !config.repeating.is_empty()),
             profiling: Profiling::default(),
             transactions: Transactions::new(&config.transacting),
+            numbered: Numbered::with(config.repeating.iter().copied()),
             coordinated: BTreeMap::new(),
             mailbox: None,
             config,
@@ -222,7 +227,18 @@ impl Provider {
 impl Actor for Provider {
     type Message = Message;
 
+    #[inline]
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        self.take_in_order(now, from, message, out);
+    }
+}
+
+impl TakesNumbered for Provider {
+    fn numbered(&mut self) -> &mut Numbered {
+        &mut self.numbered
+    }
+
+    fn take(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         if deciding::asks_of_queue(&message) {
             self.join_queue(now);
         }

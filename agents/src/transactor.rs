@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::back_off::BackOff;
 use haggle_agreements::protocol::Verdict;
+use haggle_agreements::seat::{Act, carry_out};
 use haggle_model::law::Law;
 use haggle_model::random::Stream;
 use haggle_model::{
@@ -32,7 +33,7 @@ use crate::protocol::transaction::{Ask, Room};
 use crate::protocol::{
     Message, RunMessage, Submission, SubmissionMessage, Timer, TransactionMessage,
 };
-use crate::transaction::{Act, Acts, Coordinates, Transaction};
+use crate::transaction::{Acts, Coordinates, Transaction};
 use crate::{Actor, Outbox};
 
 /// A metascheduler of that kind as a scenario describes it.
@@ -155,7 +156,7 @@ impl Transactor {
             job,
             processors,
             span: with_overhead(requested, overhead),
-            from: if self.config.transaction.is_immediate() { now } else { from },
+            from: if self.config.transaction.traits().immediate { now } else { from },
             until: searches.then_some(from + self.config.window),
             run_time: description.run_time,
             overhead,
@@ -179,26 +180,18 @@ impl Transactor {
     }
 
     /// Carries out the acts of the machine, most likely for this job.
-    fn carry_out(
-        &mut self,
-        now: Time,
-        likely: JobId,
-        mut acts: Acts<Verdict<Room>>,
-        out: &mut Outbox,
-    ) {
-        while let Some(act) = acts.pop_front() {
-            match act {
-                Act::Send { to, message } => {
-                    let id = message.id();
-                    let job = self.jobs.get(&id.number).copied().unwrap_or(likely);
-                    let event = AgreementEvent::Sent(message.kind());
-                    out.observe(Observation::Agreement { id, job, event });
-                    let message = Box::new(message);
-                    out.send(to, TransactionMessage::Said { job, message });
-                }
-                Act::Tell(verdict) => self.on_verdict(now, verdict, &mut acts, out),
+    fn carry_out(&mut self, now: Time, likely: JobId, acts: Acts<Verdict<Room>>, out: &mut Outbox) {
+        carry_out(acts, |act, acts| match act {
+            Act::Send { to, message } => {
+                let id = message.id();
+                let job = self.jobs.get(&id.number).copied().unwrap_or(likely);
+                let event = AgreementEvent::Sent(message.kind());
+                out.observe(Observation::Agreement { id, job, event });
+                let message = Box::new(message);
+                out.send(to, TransactionMessage::Said { job, message });
             }
-        }
+            Act::Tell(verdict) => self.on_verdict(now, verdict, acts, out),
+        });
         self.look_at_doubts(now, out);
     }
 
@@ -256,7 +249,7 @@ impl Transactor {
                 self.desk.refuse(job, Refusal::TooWide, out);
             }
             // Other protocols fail by themselves as soon as a provider has no room.
-            Some(number) if self.config.transaction.awaits_room() => {
+            Some(number) if self.config.transaction.traits().awaits_room => {
                 let mut acts = Acts::new();
                 self.seat.close(now, number, &mut acts);
                 self.carry_out(now, job, acts, out);

@@ -2,23 +2,34 @@
 
 use std::collections::BTreeMap;
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain};
 use haggle_agreements::{
-    Answer, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules, ToCoordinator, Vote,
+    Answer, Coordinator, InDoubt, Progress, Rules, ToCoordinator, ToParticipant, Vote,
 };
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::coallocation::{Allocation, CoallocationPolicy};
 
+use super::turns::Turn;
 use super::{Coallocator, Stage};
 use crate::Outbox;
 use crate::desk::Entry;
-use crate::protocol::CoallocationMessage;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
+use crate::protocol::{CoallocationMessage, Timer};
 
-type Outputs = Vec<CoordinatorOutput<Parts>>;
+/// The coordinator of a metascheduler, in its seat.
+pub(super) type Seat = seat::Seat<Plain, Coordinator<Parts>>;
 
-/// The coordinator of a metascheduler that begins.
-pub(super) fn coordinator(me: ActorId) -> Coordinator<Parts> {
-    Coordinator::start(me, [], Time::ZERO, &mut Outputs::new())
+/// Number of losses of a message for which an agreement provides time.
+const REPETITIONS: i64 = 4;
+
+type Acts = seat::Acts<ToParticipant<Parts>, Progress<Parts>>;
+
+/// The seat of a metascheduler at its start.
+pub(super) fn seat(me: ActorId, retry: Option<Span>) -> Seat {
+    let keeps = if retry.is_some() { Keeps::All } else { Keeps::Nothing };
+    let mut seat = Seat::new(me, (), keeps);
+    seat.start(Time::ZERO, &mut Acts::new());
+    seat
 }
 
 impl Coallocator {
@@ -58,22 +69,26 @@ impl Coallocator {
             let want = wanted.entry(self.config.providers[place]);
             want.and_modify(|it| *it = Want::Reconfigure(to)).or_insert(Want::Reserve(to, program));
         }
-        // No message is lost, so each ready provider receives the decision. It arrives before the first lease ends.
+        // If no message is lost, each ready provider receives the decision before the first lease ends. Otherwise a hold
+        // may end before the coordinator knows of it, so the lease is requested until the start.
+        let retry = self.config.retry;
         let rules = Rules {
-            lease: Span::FOREVER,
-            margin: self.config.latency_max,
+            lease: retry.map_or(Span::FOREVER, |_| start - now),
+            margin: self.reach(),
             in_doubt: InDoubt::Release,
-            retry: None,
+            retry,
             hears_all: true,
         };
-        let mut outputs = Outputs::new();
-        // The number is the present time, so it does not disclose how many agreements there were.
-        self.coordinator.skip_to(now.as_micros().unsigned_abs());
-        let number = self.coordinator.open(now, wanted, rules, &mut outputs);
+        let mut acts = Acts::new();
+        let number = self.seat.with(&mut acts, |coordinator, out| {
+            // The number is the present time, so it does not disclose how many agreements there were.
+            coordinator.skip_to(now.as_micros().unsigned_abs());
+            coordinator.open(now, wanted, rules, out)
+        });
         if let Some(turn) = &mut self.turn {
-            turn.agreeing = Some((number, allocation));
+            turn.agreeing = number.map(|number| (number, allocation));
         }
-        self.carry_out(now, job, outputs, out);
+        self.carry_out(now, job, acts, out);
     }
 
     /// Handles the vote of a provider, or its report that it has carried out the agreement.
@@ -96,37 +111,73 @@ impl Coallocator {
         let is_vote = message.id.coordinator == self.config.me
             && matches!(message.answer, Answer::Ready { .. } | Answer::NotReady(_));
         let given = message.id.number;
-        if is_expected {
-            let mut outputs = Outputs::new();
-            self.coordinator.on_message(now, from, message, &mut outputs);
-            self.carry_out(now, job, outputs, out);
+        // A repeated answer is for the coordinator, which drops it or repeats its decision.
+        let repeats = self.config.retry.is_some() && message.id.coordinator == self.config.me;
+        if is_expected || repeats {
+            let mut acts = Acts::new();
+            self.seat.hear(now, from, message, &mut acts);
+            self.carry_out(now, job, acts, out);
         }
         // A vote may cross the end of its agreement; the end was sent to the provider, so the vote is ignored.
         let is_late = is_vote && given <= now.as_micros().unsigned_abs();
-        is_expected || is_late
+        is_expected || is_late || repeats
     }
 
-    /// Carries out the outputs of the coordinator about a job. Nothing is persisted, because no coordinator restarts.
-    /// No timer is set, because every vote arrives.
-    fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
-        for output in outputs {
-            match output {
-                Output::Send { to, message } => {
-                    let message = Box::new(message);
-                    out.send(to, CoallocationMessage::Instruct { job, message });
-                }
-                Output::Tell(Progress::AllReady { number, .. }) => {
-                    self.decide(now, job, number, out);
-                }
-                Output::Tell(Progress::Aborted { votes, .. }) => {
-                    self.hear_refusals(&votes);
-                    self.on_failed_trial(now, out);
-                }
-                Output::Tell(Progress::Broken { .. }) => self.on_failed_trial(now, out),
-                Output::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
-                Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
-            }
+    /// Time in which a message reaches a provider, some losses included.
+    pub(super) fn reach(&self) -> Span {
+        let repetitions = self.config.retry.map_or(Span::ZERO, |retry| retry * REPETITIONS);
+        self.config.latency_max + repetitions
+    }
+
+    /// Wakes the coordinator for all timers that are due. Turns never overlap, so all are about the job of the turn.
+    pub(super) fn on_agreement_due(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        while self.seat.wake(now, &mut acts) {
+            let job = self.turn.as_ref().map(Turn::job).unwrap_or_default();
+            self.carry_out(now, job, std::mem::take(&mut acts), out);
         }
+    }
+
+    /// The coordinator starts again from its records. An agreement that it forgot was not decided, so its job is tried
+    /// again.
+    pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
+        let job = self.turn.as_ref().map(Turn::job).unwrap_or_default();
+        let mut acts = Acts::new();
+        self.seat.start(now, &mut acts);
+        self.carry_out(now, job, acts, out);
+        let agreeing = self.turn.as_ref().and_then(|turn| turn.agreeing.as_ref());
+        let Some(&(number, _)) = agreeing else { return };
+        let knows = |it: &Coordinator<Parts>| it.states().any(|(open, _)| open == number);
+        if !self.seat.machine().is_none_or(knows) {
+            self.on_failed_trial(now, out);
+        }
+    }
+
+    pub(super) fn set_agreement_timer(&self, now: Time, out: &mut Outbox) {
+        match self.seat.next_wake() {
+            Some(at) => out.set(at.max(now), Timer::AgreementDue),
+            None => out.stop(Timer::AgreementDue),
+        }
+    }
+
+    /// Carries out the acts of the coordinator about a job.
+    fn carry_out(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, _| match act {
+            Act::Send { to, message } => {
+                let message = Box::new(message);
+                out.send(to, CoallocationMessage::Instruct { job, message });
+            }
+            Act::Tell(Progress::AllReady { number, .. }) => self.decide(now, job, number, out),
+            Act::Tell(Progress::Aborted { votes, .. }) => {
+                self.hear_refusals(&votes);
+                self.on_failed_trial(now, out);
+            }
+            Act::Tell(Progress::Broken { .. }) => {
+                self.take_back(job);
+                self.on_failed_trial(now, out);
+            }
+            Act::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
+        });
     }
 
     /// Records when providers that refused a part would have room. None is asked for an earlier time.
@@ -144,16 +195,22 @@ impl Coallocator {
         let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
         // A withdrawn job without a place must not get one.
         let dropped = self.desk.get(job).is_none_or(|it| it.withdrawn && is_open(it));
-        let mut outputs = Outputs::new();
-        if dropped || !self.coordinator.commit(now, number, |_, _| (), &mut outputs) {
-            self.coordinator.abort(number, &mut outputs);
-        } else if let Some(turn) = &self.turn
+        let mut acts = Acts::new();
+        let committed = self.seat.with(&mut acts, |coordinator, out| {
+            let commits = !dropped && coordinator.commit(now, number, |_, _| (), out);
+            if !commits {
+                coordinator.abort(number, out);
+            }
+            commits
+        });
+        if committed == Some(true)
+            && let Some(turn) = &self.turn
             && let Some((_, allocation)) = &turn.agreeing
         {
             let (allocation, trial) = (allocation.clone(), turn.trial);
             self.place(now, job, allocation, trial, out);
         }
-        self.carry_out(now, job, outputs, out);
+        self.carry_out(now, job, acts, out);
     }
 
     /// Ends the turn: all providers have carried out the agreement.

@@ -1,13 +1,13 @@
 //! Jobs that are booked: their promises, the state of their parts, and their end.
 
-use haggle_model::{BagRecord, Booking, Coallocated, JobId, JobRecord, Time};
+use haggle_model::{AgreementId, BagRecord, Booking, Coallocated, JobId, JobRecord, Time};
 use haggle_planning::iterative::is_no_later;
 use haggle_scheduling::coallocation::{Allocation, NoImprovement};
 use haggle_scheduling::promise;
 
 use super::{Coallocator, Stage, Traits};
 use crate::Outbox;
-use crate::desk::{InParts, Parts};
+use crate::desk::{Entry, InParts, Parts};
 use crate::protocol::SubmissionMessage;
 
 /// A job that is booked at providers.
@@ -65,6 +65,12 @@ impl Coallocator {
             completion: allocation.completion(),
             parts: parts.map(|&(place, procs)| (self.config.providers[place], procs)).collect(),
         };
+        // An agreement that may be undone has a name in the records.
+        let agreeing = self.turn.as_ref().and_then(|turn| turn.agreeing.as_ref());
+        let repeats = self.config.retry.is_some();
+        let agreement = agreeing
+            .filter(|_| repeats)
+            .map(|&(number, _)| AgreementId { coordinator: self.config.me, number });
         let parts = Parts::at(booking.parts.iter().map(|&(holder, _)| holder));
         let mapper = self.mapper.as_ref();
         let Some(entry) = self.desk.get_mut(job) else { return };
@@ -86,9 +92,11 @@ impl Coallocator {
                     moves: 0,
                     overhead: traits.overhead,
                     run_time,
-                    agreement: None,
+                    agreement,
                 };
-                out.send(entry.submitter, SubmissionMessage::Accepted { job });
+                if !repeats {
+                    out.send(entry.submitter, SubmissionMessage::Accepted { job });
+                }
                 entry.stage = Stage::Placed(Box::new(Placed {
                     traits,
                     allocation,
@@ -104,6 +112,24 @@ impl Coallocator {
         }
     }
 
+    /// Returns whether a job is placed by this agreement. If no agreement is ever undone, it is.
+    pub(super) fn is_placed_by(&self, job: JobId, id: AgreementId) -> bool {
+        let placed_by = |entry: &Entry<Stage>| match &entry.stage {
+            Stage::Placed(placed) => placed.first.agreement == Some(id),
+            Stage::Open(_) => false,
+        };
+        self.config.retry.is_none() || self.desk.get(job).is_some_and(placed_by)
+    }
+
+    /// The agreement on a job was undone, so it has no place any more.
+    pub(super) fn take_back(&mut self, job: JobId) {
+        if let Some(entry) = self.desk.get_mut(job)
+            && let Stage::Placed(placed) = &entry.stage
+        {
+            entry.stage = Stage::Open(placed.traits);
+        }
+    }
+
     /// Promises a completion to the user after all providers have committed. Later moves send no further promise.
     pub(super) fn promise(&mut self, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
@@ -111,6 +137,9 @@ impl Coallocator {
         let Some(placed) = entry.placed().filter(|placed| placed.promised_end.is_none()) else {
             return;
         };
+        if placed.first.agreement.is_some() {
+            out.send(submitter, SubmissionMessage::Accepted { job });
+        }
         if let Some(completion) = promise(placed.allocation.completion()) {
             placed.promised_end = Some(completion);
             out.send(submitter, SubmissionMessage::Promise { job, completion });

@@ -30,6 +30,10 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    pub(super) fn job(&self) -> JobId {
+        self.job
+    }
+
     pub(super) fn is_of(&self, job: JobId) -> bool {
         self.job == job
     }
@@ -161,7 +165,7 @@ impl Coallocator {
         let Some(turn) = self.turn.as_ref().filter(|turn| turn.awaited.is_empty()) else { return };
         let job = turn.job;
         // An agreement takes four messages in sequence, and the last one must be in time.
-        let soonest = now + self.config.latency_max * 4;
+        let soonest = now + self.reach() * 4;
         let found = match self.desk.get(job) {
             None => None,
             Some(Entry { stage: Stage::Open(_), withdrawn: true, .. }) => {

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain};
 use haggle_agreements::{
-    self as agreements, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules,
-    ToCoordinator, Vote,
+    self as agreements, Coordinator, InDoubt, Progress, Rules, ToCoordinator, ToParticipant, Vote,
 };
 use haggle_model::{ActorId, BagRecord, Job, JobId, Refusal, Span, Time};
 use haggle_scheduling::Award;
@@ -19,20 +19,30 @@ use super::answers::Answer;
 use super::{Negotiator, Stage};
 use crate::Outbox;
 use crate::desk::Entry;
-use crate::protocol::AgreementMessage;
 use crate::protocol::agreement::{Bags, ShareOrder};
+use crate::protocol::{AgreementMessage, Timer};
 
-/// Rules of holds. A provider holds a part for as long as it will. No message is lost, so every
-/// provider that is ready receives a decision.
-const RULES: Rules = Rules {
-    lease: Span::FOREVER,
-    margin: Span::ZERO,
-    in_doubt: InDoubt::Release,
-    retry: None,
-    hears_all: true,
-};
+/// Number of times that an unanswered request for a hold is repeated before the round is given up.
+const REPETITIONS: i64 = 4;
 
-type Outputs = Vec<CoordinatorOutput<Bags>>;
+/// Rules of holds. A provider holds a part for as long as it will. A commit is never too late, because
+/// a provider carries out the share even if the hold has ended.
+///
+/// If answers may be lost, the lease is limited: a hold may end before the coordinator knows of it.
+fn rules(retry: Option<Span>) -> Rules {
+    Rules {
+        lease: retry.map_or(Span::FOREVER, |retry| retry * REPETITIONS),
+        margin: Span::ZERO,
+        in_doubt: InDoubt::Release,
+        retry,
+        hears_all: true,
+    }
+}
+
+/// The coordinator of a metascheduler, in its seat.
+pub(super) type Seat = seat::Seat<Plain, Coordinator<Bags>>;
+
+type Acts = seat::Acts<ToParticipant<Bags>, Progress<Bags>>;
 
 /// A composition that is being agreed on.
 #[derive(Debug)]
@@ -48,9 +58,12 @@ impl Preparing {
     }
 }
 
-/// The coordinator of a metascheduler at its start.
-pub(super) fn coordinator(me: ActorId) -> Coordinator<Bags> {
-    Coordinator::start(me, [], Time::ZERO, &mut Outputs::new())
+/// The seat of a metascheduler at its start.
+pub(super) fn seat(me: ActorId, retry: Option<Span>) -> Seat {
+    let keeps = if retry.is_some() { Keeps::All } else { Keeps::Nothing };
+    let mut seat = Seat::new(me, (), keeps);
+    seat.start(Time::ZERO, &mut Acts::new());
+    seat
 }
 
 impl Negotiator {
@@ -91,11 +104,17 @@ impl Negotiator {
             .parts
             .iter()
             .map(|part| (self.config.providers[part.provider], Arc::new(part.award.clone())));
-        let mut outputs = Outputs::new();
-        self.coordinator.skip_to(number_at(now));
-        let agreement = self.coordinator.open(now, wanted.collect(), RULES, &mut outputs);
-        bargain.preparing = Some(Preparing { agreement, composition });
-        self.carry_out(now, id, outputs, out);
+        let (wanted, rules) = (wanted.collect(), rules(self.config.retry));
+        let mut acts = Acts::new();
+        let agreement = self.seat.with(&mut acts, |coordinator, out| {
+            coordinator.skip_to(number_at(now));
+            coordinator.open(now, wanted, rules, out)
+        });
+        if rules.retry.is_some() {
+            self.jobs.extend(agreement.map(|agreement| (agreement, id)));
+        }
+        bargain.preparing = agreement.map(|agreement| Preparing { agreement, composition });
+        self.carry_out(now, id, acts, out);
     }
 
     /// A provider votes, or reports that it runs its share.
@@ -111,13 +130,20 @@ impl Negotiator {
         let (id, number) = (message.id, message.id.number);
         // Messages take time, so a vote may arrive after its hold has ended and the parts have been
         // given up. The coordinator answers it.
-        if id.coordinator == self.config.me && self.coordinator.is_settled(number) {
-            let mut outputs = Outputs::new();
-            self.coordinator.on_message(now, from, message, &mut outputs);
-            self.carry_out(now, job, outputs, out);
+        let settled = self.seat.machine().is_some_and(|it| it.is_settled(number));
+        if id.coordinator == self.config.me && settled {
+            self.hear(now, from, job, message, out);
             return true;
         }
-        let Some(entry) = self.desk.get_mut(job) else { return false };
+        let is_own = id.coordinator == self.config.me;
+        let repeats = self.config.retry.is_some();
+        let Some(entry) = self.desk.get_mut(job) else {
+            // The last share may be over before its provider has acknowledged the commit.
+            if is_own && repeats {
+                self.hear(now, from, job, message, out);
+            }
+            return repeats;
+        };
         let is_expected = match (&mut entry.stage, &message.answer) {
             (
                 Stage::Open(bargain),
@@ -131,34 +157,99 @@ impl Negotiator {
             }
             _ => false,
         };
-        if !is_expected || id.coordinator != self.config.me {
+        // A repeated answer is for the coordinator, which drops it or repeats its decision.
+        if !is_own || !(is_expected || repeats) {
             return false;
         }
         // These new offers may become stale before all have voted.
-        if let Stage::Open(bargain) = &mut entry.stage
+        if is_expected
+            && let Stage::Open(bargain) = &mut entry.stage
             && let agreements::Answer::NotReady(offers) = &message.answer
         {
             bargain.answers[place] = Answer::offers(now, (**offers).clone());
         }
-        let mut outputs = Outputs::new();
-        self.coordinator.on_message(now, from, message, &mut outputs);
-        self.carry_out(now, job, outputs, out);
+        self.hear(now, from, job, message, out);
         true
     }
 
-    /// Carries out the outputs of the coordinator about a bag. It is never restarted from a record,
-    /// so nothing has to be persisted. Every vote arrives, so no timer is needed.
-    fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
-        for output in outputs {
-            match output {
-                Output::Send { to, message } => {
-                    let message = Box::new(message);
-                    out.send(to, AgreementMessage::Instruct { job, message });
-                }
-                Output::Tell(progress) => self.on_progress(now, job, progress, out),
-                Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+    fn hear(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        message: ToCoordinator<Bags>,
+        out: &mut Outbox,
+    ) {
+        let mut acts = Acts::new();
+        self.seat.hear(now, from, message, &mut acts);
+        self.carry_out(now, job, acts, out);
+    }
+
+    /// Carries out the acts of the coordinator, most likely about this bag.
+    fn carry_out(&mut self, now: Time, likely: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, _| match act {
+            Act::Send { to, message } => {
+                let job = self.jobs.get(&message.id.number).copied().unwrap_or(likely);
+                let message = Box::new(message);
+                out.send(to, AgreementMessage::Instruct { job, message });
             }
+            Act::Tell(progress) => {
+                let number = progress.number();
+                let job = self.jobs.get(&number).copied().unwrap_or(likely);
+                if !matches!(progress, Progress::AllReady { .. }) {
+                    self.jobs.remove(&number);
+                }
+                self.on_progress(now, job, progress, out);
+            }
+        });
+    }
+
+    /// Wakes the coordinator for all timers that are due.
+    pub(super) fn on_agreement_due(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        while self.seat.wake(now, &mut acts) {
+            self.carry_out(now, JobId::default(), std::mem::take(&mut acts), out);
         }
+    }
+
+    pub(super) fn set_agreement_timer(&self, now: Time, out: &mut Outbox) {
+        match self.seat.next_wake() {
+            Some(at) => out.set(at.max(now), Timer::AgreementDue),
+            None => out.stop(Timer::AgreementDue),
+        }
+    }
+
+    /// The coordinator starts again from its records. The agreements that it forgot were not decided: their
+    /// bags are composed again.
+    pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        self.seat.start(now, &mut acts);
+        self.carry_out(now, JobId::default(), acts, out);
+        let open = |number: u64| {
+            self.seat.machine().is_none_or(|it| it.states().any(|(open, _)| open == number))
+        };
+        let lost = self.desk.jobs().into_iter().filter(|&job| {
+            let Some(Entry { stage: Stage::Open(bargain), .. }) = self.desk.get(job) else {
+                return false;
+            };
+            bargain.preparing.as_ref().is_some_and(|it| !open(it.agreement))
+        });
+        for job in Vec::from_iter(lost) {
+            self.on_lost(now, job, out);
+        }
+    }
+
+    /// The coordinator has crashed before it decided. Providers give their parts back when they are asked for
+    /// new offers.
+    fn on_lost(&mut self, now: Time, id: JobId, out: &mut Outbox) {
+        let Some(bargain) = self.desk.get_mut(id).and_then(Entry::open) else { return };
+        let Some(Preparing { agreement, composition }) = bargain.preparing.take() else { return };
+        for part in &composition.parts {
+            bargain.answers[part.provider] = Answer::Stale;
+        }
+        bargain.round += 1;
+        self.jobs.remove(&agreement);
+        self.compose_if_complete(now, id, out);
     }
 
     fn on_progress(&mut self, now: Time, job: JobId, progress: Progress<Bags>, out: &mut Outbox) {
@@ -193,11 +284,16 @@ impl Negotiator {
             let part = parts.find(|part| Some(part.provider) == place);
             ShareOrder { expected, unheld: part.map_or(0, |part| part.tasks()) }
         };
-        let mut outputs = Outputs::new();
-        if withdrawn || !self.coordinator.commit(now, number, order, &mut outputs) {
-            self.coordinator.abort(number, &mut outputs);
-            self.carry_out(now, id, outputs, out);
-            return;
+        let mut acts = Acts::new();
+        let committed = self.seat.with(&mut acts, |coordinator, out| {
+            let commits = !withdrawn && coordinator.commit(now, number, order, out);
+            if !commits {
+                coordinator.abort(number, out);
+            }
+            commits
+        });
+        if committed != Some(true) {
+            return self.carry_out(now, id, acts, out);
         }
         let Some(mut bargain) = self.close(now, id, out) else { return };
         let Some(Preparing { composition, .. }) = bargain.preparing.take() else { return };
@@ -211,7 +307,7 @@ impl Negotiator {
                 self.expect(id, provider, completion);
             }
         }
-        self.carry_out(now, id, outputs, out);
+        self.carry_out(now, id, acts, out);
         let record = BagRecord {
             balanced: composition.balanced,
             parts: composition.parts.iter().map(|part| pieces(&part.award)).sum(),
@@ -269,10 +365,17 @@ impl Negotiator {
         }
         let expected = self.config.coordinated.then_some(completion);
         let order = ShareOrder { expected, unheld: tasks };
-        let mut outputs = Outputs::new();
-        self.coordinator.skip_to(number_at(now));
-        let agreement = self.coordinator.commit_unprepared(now, to, order, None, &mut outputs);
-        self.carry_out(now, id, outputs, out);
+        let retry = self.config.retry;
+        let mut acts = Acts::new();
+        let agreement = self.seat.with(&mut acts, |coordinator, out| {
+            coordinator.skip_to(number_at(now));
+            coordinator.commit_unprepared(now, to, order, retry, out)
+        });
+        let Some(agreement) = agreement else { return };
+        if retry.is_some() {
+            self.jobs.insert(agreement, id);
+        }
+        self.carry_out(now, id, acts, out);
         let record = BagRecord { parts: 1, recompositions: bargain.round, ..BagRecord::default() };
         // A provider that knows the expected completion of the bag may use the time up to it.
         let promised = expected.map_or(earliest, |expected| earliest.max(expected));

@@ -22,11 +22,14 @@
 //!
 //! The messages between the two lines are those of [`haggle_agreements`], about [`Parts`]. A provider
 //! that is ready stays so until the start of its part. The metascheduler knows the longest time of a
-//! message, so a commit is never late.
+//! message, so a commit is never late. If messages are repeated, a commit may be late. Then the agreement
+//! is undone, and the job is tried again.
 
 use std::sync::Arc;
 
-use haggle_agreements::{self as agreements, Instruction, Subject, ToCoordinator, ToParticipant};
+use haggle_agreements::{
+    self as agreements, AgreementId, Instruction, Subject, ToCoordinator, ToParticipant,
+};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{Iterative, JobId, JobOutcome, Span, Time};
@@ -189,11 +192,15 @@ protocol! {
         Started {
             /// The job.
             job: JobId,
+            /// The agreement by which it is there.
+            id: AgreementId,
         } => said("part_started").of(job).tells(DisclosedItem::JobStatus),
         /// Provider to metascheduler: its part is over.
         Finished {
             /// The job.
             job: JobId,
+            /// The agreement by which it was there.
+            id: AgreementId,
             /// Its outcome.
             outcome: JobOutcome,
         } => said("part_finished").of(job).tells(DisclosedItem::JobStatus),

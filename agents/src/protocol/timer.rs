@@ -104,6 +104,8 @@ protocol! {
         JobsArrived => wake(Phase::Placement),
         /// Metascheduler, provider or acceptor: a timer of a protocol has gone off.
         AgreementDue => wake(Phase::Decision),
+        /// Metascheduler or provider: numbered messages have not been acknowledged in time.
+        RepeatDue => wake(Phase::Decision),
         /// Metascheduler: it is time to try once more to get parts of this job.
         TryAgain {
             /// The job.

@@ -8,8 +8,9 @@
 
 use std::sync::Arc;
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
 use haggle_agreements::{
-    AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
+    AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
 use haggle_model::{ActorId, JobId, JobOutcome, Span, Time};
 use haggle_scheduling::{Award, Offer, Scheduling, Slot};
@@ -24,11 +25,9 @@ use crate::protocol::{AgreementMessage, Timer};
 
 /// The agreements that a provider takes part in.
 #[derive(Debug)]
-pub(super) struct Agreements {
-    participant: Participant<Bags>,
-    /// Outputs of the participant that are not carried out yet.
-    outputs: Vec<ParticipantOutput<Bags>>,
-}
+pub(super) struct Agreements(Seat<Plain, Participant<Bags>>);
+
+type Acts = seat::Acts<ToCoordinator<Bags>, Task<Bags>>;
 
 /// Part of a bag that is held for its metascheduler.
 #[derive(Debug)]
@@ -39,11 +38,18 @@ pub(super) struct Hold {
     promised_end: Time,
 }
 
-impl Default for Agreements {
-    fn default() -> Self {
-        let mut outputs = Vec::new();
-        let participant = Participant::start([], Time::ZERO, &mut outputs);
-        Agreements { participant, outputs }
+impl Agreements {
+    /// No agreements. With `repeats`, messages may be lost, and are repeated.
+    pub(super) fn new(me: ActorId, repeats: bool) -> Agreements {
+        let keeps = if repeats { Keeps::All } else { Keeps::Nothing };
+        let mut seat = Seat::new(me, (), keeps);
+        seat.start(Time::ZERO, &mut Acts::new());
+        Agreements(seat)
+    }
+
+    /// Returns whether a message about an agreement is answered from its state.
+    fn know(&self, id: AgreementId) -> bool {
+        self.0.machine().is_some_and(|participant| participant.knows(id))
     }
 }
 
@@ -61,7 +67,8 @@ impl Provider {
                 if expected {
                     self.on_instruction(now, from, job, *message, out);
                 }
-                expected
+                // A message that was under way for long may be about a bag that is over.
+                expected || self.numbered.knows(from)
             }
             AgreementMessage::Release { job } => self.on_released(now, from, job, out),
             AgreementMessage::Answer { .. } => false,
@@ -70,19 +77,21 @@ impl Provider {
 
     /// True if a metascheduler may send this message now.
     fn expects(&self, from: ActorId, job: JobId, message: &ToParticipant<Bags>) -> bool {
-        let held = |open: &OpenCall| open.held.as_ref().map(|hold| hold.agreement);
         let id = message.id;
+        // A hold of an agreement that is over ends with this message.
+        let is_over = |other: AgreementId| other == id || other.number < message.settled;
+        let is_free = |open: &OpenCall| {
+            let held = open.held.as_ref().map(|hold| hold.agreement);
+            held.is_none_or(is_over)
+        };
         let is_expected = match &message.instruction {
+            Instruction::Commit(ShareOrder { unheld: 0, .. }) => false,
+            _ if self.agreements.know(id) => true,
             // No hold may last longer than its lease.
             Instruction::Prepare { in_doubt, .. } => {
-                let open = self.open_call(from, job);
-                *in_doubt == InDoubt::Release && open.is_some_and(|open| open.held.is_none())
+                *in_doubt == InDoubt::Release && self.open_call(from, job).is_some_and(is_free)
             }
-            Instruction::Commit(order) => {
-                let open = self.open_call(from, job);
-                let is_other = |open: &OpenCall| held(open).is_some_and(|other| other != id);
-                order.unheld > 0 && open.is_some_and(|open| !is_other(open))
-            }
+            Instruction::Commit(_) => self.open_call(from, job).is_some_and(is_free),
             // The call may have been refused, or the hold given back.
             Instruction::Abort => self.is_caller(from, job),
             // A commit is never too late here, so it is never undone.
@@ -103,43 +112,67 @@ impl Provider {
             Instruction::Commit(order) => Some(order),
             _ => None,
         };
-        let Agreements { participant, outputs } = &mut self.agreements;
-        participant.on_message(now, from, message, outputs);
-        self.carry_out(now, job, out);
+        let had = self.pieces.slot(job);
+        let mut acts = Acts::new();
+        self.agreements.0.hear(now, from, message, &mut acts);
+        self.carry_out(now, job, acts, out);
+        // A repeated commit brings no news.
         if let Some(ShareOrder { expected, .. }) = order
             && let Some(slot) = self.pieces.slot(job)
+            && had.is_none()
         {
             self.expect(job, slot, expected, out);
         }
     }
 
-    /// Carries out the outputs of the participant about a bag. The participant is never restarted
-    /// from a record, so nothing has to be persisted.
-    fn carry_out(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let mut outputs = std::mem::take(&mut self.agreements.outputs);
-        while !outputs.is_empty() {
-            for output in outputs.drain(..) {
-                match output {
-                    Output::Send { to, message } => {
-                        let message = Box::new(message);
-                        out.send(to, AgreementMessage::Answer { job, message });
-                    }
-                    Output::Tell(task) => self.on_task(now, job, task, out),
-                    Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
-                }
-            }
-            std::mem::swap(&mut outputs, &mut self.agreements.outputs);
-        }
-        self.agreements.outputs = outputs;
+    /// The participant is lost, except its records.
+    pub(super) fn crash_agreements(&mut self) {
+        self.agreements.0.crash();
     }
 
-    fn on_task(&mut self, now: Time, job: JobId, task: Task<Bags>, out: &mut Outbox) {
+    /// The participant starts again from its records. The held tasks are still in the plan.
+    pub(super) fn restart_agreements(&mut self, now: Time, out: &mut Outbox) {
+        let mut acts = Acts::new();
+        self.agreements.0.start(now, &mut acts);
+        self.carry_out(now, JobId::default(), acts, out);
+    }
+
+    /// Gives back the tasks that are held for a metascheduler which does not want them any more.
+    pub(super) fn abort_hold(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        let open = self.negotiation.open.get(&job);
+        if let Some(id) = open.and_then(|open| open.held.as_ref()).map(|hold| hold.agreement) {
+            let message = ToParticipant { id, settled: 0, instruction: Instruction::Abort };
+            self.on_instruction(now, from, job, message, out);
+        }
+    }
+
+    /// Carries out the acts of the participant about a bag.
+    fn carry_out(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, acts| match act {
+            Act::Send { to, message } => {
+                let message = Box::new(message);
+                out.send(to, AgreementMessage::Answer { job, message });
+            }
+            Act::Tell(task) => self.on_task(now, job, task, acts, out),
+        });
+    }
+
+    fn on_task(
+        &mut self,
+        now: Time,
+        job: JobId,
+        task: Task<Bags>,
+        acts: &mut Acts,
+        out: &mut Outbox,
+    ) {
         match task {
             Task::Consider { id, request, lease } => {
-                self.consider(now, job, id, (&request, lease), out);
+                self.consider(now, job, id, (&request, lease), acts, out);
             }
             Task::CarryOut { id, .. } => self.commit(now, job, id),
-            Task::TakeUnheld { id, order } => self.take_unheld(now, job, id, order.unheld, out),
+            Task::TakeUnheld { id, order } => {
+                self.take_unheld(now, job, id, order.unheld, acts, out);
+            }
             Task::GiveUp { id } => {
                 if let Some(job) = self.holding(job, id) {
                     self.give_back(now, job, out);
@@ -165,6 +198,7 @@ impl Provider {
         job: JobId,
         id: AgreementId,
         (award, lease): (&Award, Span),
+        acts: &mut Acts,
         out: &mut Outbox,
     ) {
         let Some(open) = self.negotiation.open.get(&job) else { return };
@@ -172,11 +206,16 @@ impl Provider {
         let request = self.request(&open.call, open.call.tasks, earliest);
         let slot = self.pieces.next();
         let bargainer = self.scheduler.bargainer().expect("it bargains");
-        let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
-        let Some(completion) = booked else {
+        // If newer offers were lost, the award may be for older ones, and no task may start before `earliest`.
+        let is_new = match award {
+            Award::Placed { batches, .. } => batches.iter().all(|batch| batch.start >= earliest),
+            Award::Offered { .. } => true,
+        };
+        let booked = (in_time && is_new).then(|| bargainer.award(now, slot, &request, award));
+        let Some(completion) = booked.flatten() else {
             if let Some((_, answer)) = self.make_offers(now, job, out) {
-                let Agreements { participant, outputs } = &mut self.agreements;
-                participant.not_ready(id, Arc::new(answer), outputs);
+                let offers = Arc::new(answer);
+                self.agreements.0.with(acts, |it, out| it.not_ready(id, offers, out));
             }
             return;
         };
@@ -194,8 +233,7 @@ impl Provider {
         // The metascheduler of this hold needs no probe, because it knows of the change.
         self.plan_changed(now, out);
         let lease = lease.min(earliest - now);
-        let Agreements { participant, outputs } = &mut self.agreements;
-        participant.ready(now, id, promised_end, lease, outputs);
+        self.agreements.0.with(acts, |it, out| it.ready(now, id, promised_end, lease, out));
     }
 
     /// The completion that an award promises. A planned completion never grows under conservative
@@ -225,6 +263,7 @@ impl Provider {
         job: JobId,
         id: AgreementId,
         tasks: u32,
+        acts: &mut Acts,
         out: &mut Outbox,
     ) {
         let Some(mut share) = self.share(now, job, tasks) else { return };
@@ -238,8 +277,8 @@ impl Provider {
         share.promised_end = self.promised(offer, completion);
         self.load.waits(tasks, Some(share.walltime));
         self.plan_changed(now, out);
-        let Agreements { participant, outputs } = &mut self.agreements;
-        participant.take(id, share.promised_end, outputs);
+        let promised_end = share.promised_end;
+        self.agreements.0.with(acts, |it, out| it.take(id, promised_end, out));
         self.pieces.commit(slot, share);
     }
 
@@ -265,11 +304,7 @@ impl Provider {
         if !self.is_caller(from, job) {
             return false;
         }
-        let open = self.negotiation.open.get(&job);
-        if let Some(id) = open.and_then(|open| open.held.as_ref()).map(|hold| hold.agreement) {
-            let message = ToParticipant { id, settled: 0, instruction: Instruction::Abort };
-            self.on_instruction(now, from, job, message, out);
-        }
+        self.abort_hold(now, from, job, out);
         let open = self.negotiation.open.remove(&job);
         if open.is_some_and(|open| open.offered.is_none()) {
             out.stop(Timer::EstimateReady { job });
@@ -289,9 +324,9 @@ impl Provider {
         let due = held.filter(|(_, open)| open.earliest <= now);
         let due = due.filter_map(|(&job, open)| Some((job, open.held.as_ref()?.agreement)));
         for (job, id) in Vec::from_iter(due) {
-            let Agreements { participant, outputs } = &mut self.agreements;
-            participant.on_timer(now, id, outputs);
-            self.carry_out(now, job, out);
+            let mut acts = Acts::new();
+            self.agreements.0.expire(now, id, &mut acts);
+            self.carry_out(now, job, acts, out);
         }
     }
 

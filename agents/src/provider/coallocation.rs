@@ -6,12 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
 use haggle_agreements::{
-    AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
+    AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
 use haggle_model::{
     ActorId, Disclosure, JobId, JobOutcome, Observation, ProviderId, Refusal, ShareRecord, Span,
-    Time,
+    TaskRun, Time,
 };
 use haggle_scheduling::coallocation::{CoallocationQueue, FreeTimes, Rounds, with_overhead};
 use haggle_scheduling::{LocalScheduler, Overrun, Request, Slot};
@@ -26,9 +27,7 @@ use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
 /// State of co-allocation at a provider, beside the parts.
 #[derive(Debug)]
 pub(super) struct Coallocation {
-    participant: Participant<Parts>,
-    /// Outputs of the participant that are not carried out yet.
-    outputs: Vec<ParticipantOutput<Parts>>,
+    seat: Seat<Plain, Participant<Parts>>,
     /// Slots of the parts that are here, by their jobs.
     parts: BTreeMap<JobId, Slot>,
     /// Jobs of parts with a pending agreement: few, even if many parts wait.
@@ -40,11 +39,17 @@ pub(super) struct Coallocation {
     told: BTreeMap<ActorId, Option<(Time, Time)>>,
 }
 
+type Acts = seat::Acts<ToCoordinator<Parts>, Task<Parts>>;
+
 /// A part at the provider.
 #[derive(Debug)]
 pub(super) struct Part {
     job: JobId,
     metascheduler: ActorId,
+    /// The last agreement on it that was committed. Before the first commit, the agreement by which it is held.
+    agreement: AgreementId,
+    /// True if its agreement may be undone, so that its record names the agreement.
+    may_be_undone: bool,
     program: Program,
     place: Place,
     queued: Time,
@@ -54,13 +59,15 @@ pub(super) struct Part {
     run: Option<Attempt>,
 }
 
-impl Default for Coallocation {
-    fn default() -> Self {
-        let mut outputs = Vec::new();
-        let participant = Participant::start([], Time::ZERO, &mut outputs);
+impl Coallocation {
+    /// No parts. With `repeats`, messages may be lost, and are repeated.
+    pub(super) fn new(me: ActorId, repeats: bool) -> Coallocation {
+        let keeps = if repeats { Keeps::All } else { Keeps::Nothing };
+        let mut seat = Seat::new(me, (), keeps);
+        seat.start(Time::ZERO, &mut Acts::new());
         let (parts, pending, told) = Default::default();
         let rounds = Rounds::new(0);
-        Coallocation { participant, outputs, parts, pending, rounds, asked: None, told }
+        Coallocation { seat, parts, pending, rounds, asked: None, told }
     }
 }
 
@@ -98,7 +105,11 @@ impl Part {
         }
     }
 
-    fn over(&self, provider: ProviderId) -> Observation {
+    /// Its record. If its agreement may be undone, the record names the agreement and has the run; a part that was
+    /// given up belongs to no job.
+    fn over(&self, provider: ProviderId, run: Option<&TaskRun>) -> Observation {
+        let run = run.filter(|_| self.may_be_undone);
+        let given_up = run.is_some_and(|run| run.outcome == JobOutcome::Cancelled);
         Observation::ShareOver(Box::new(ShareRecord {
             job: self.job,
             provider,
@@ -106,20 +117,19 @@ impl Part {
             queued: self.queued,
             walltime: self.place.span,
             promised_end: Some(self.promised_end),
-            agreement: None,
-            runs: Vec::new(),
+            agreement: (self.may_be_undone && !given_up).then_some(self.agreement),
+            runs: run.cloned().into_iter().collect(),
         }))
     }
 
     /// Records the part when the simulation stops while it waits or runs.
     pub(super) fn unfinished(mut self, provider: ProviderId, now: Time, out: &mut Outbox) {
-        let has_run = self.run.is_some();
-        if let Some(attempt) = self.run.take() {
-            let run = attempt.stopped(now, JobOutcome::Unfinished);
+        let run = self.run.take().map(|attempt| attempt.stopped(now, JobOutcome::Unfinished));
+        if let Some(run) = run.clone() {
             out.observe(Observation::TasksOver { job: self.job, provider, run });
         }
-        if has_run || self.waits() {
-            out.observe(self.over(provider));
+        if run.is_some() || self.waits() {
+            out.observe(self.over(provider, run.as_ref()));
         }
     }
 }
@@ -143,11 +153,12 @@ impl Provider {
             CoallocationMessage::Instruct { job, message } => {
                 let expected = self.expects_of_part(from, job, &message);
                 if expected {
-                    let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-                    participant.on_message(now, from, *message, outputs);
-                    self.carry_out_for_part(now, job, out);
+                    let mut acts = Acts::new();
+                    self.coallocation.seat.hear(now, from, *message, &mut acts);
+                    self.carry_out_for_part(now, job, acts, out);
                 }
-                expected
+                // A message that was under way for long may be about a job that is over.
+                expected || self.numbered.knows(from)
             }
             CoallocationMessage::Rescheduled { job, moved } => {
                 let expected = self.coallocation.asked == Some(job);
@@ -254,54 +265,52 @@ impl Provider {
 
     /// Returns whether a metascheduler may send this message now.
     fn expects_of_part(&self, from: ActorId, job: JobId, message: &ToParticipant<Parts>) -> bool {
+        let repeats = self.numbered.knows(from);
+        let knows = |id| self.coallocation.seat.machine().is_some_and(|it| it.knows(id));
         let part = self.part(job).map(|(_, part)| part);
         let its_own = part.filter(|part| part.metascheduler == from);
         let pending = its_own.and_then(|part| part.pending).map(|(id, _)| id);
         let is_expected = match &message.instruction {
+            // A repeated message is answered from the state of its agreement.
+            _ if repeats && knows(message.id) => true,
             Instruction::Prepare { request, in_doubt: InDoubt::Release, .. } => match request {
-                Want::Reserve(..) => !self.pieces.has(job),
+                // A hold whose abort was lost ends with this message.
+                Want::Reserve(..) => repeats || !self.pieces.has(job),
                 Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
             },
-            Instruction::Commit(()) => pending == Some(message.id),
+            Instruction::Commit(()) => repeats || pending == Some(message.id),
             // A held part may have been given back already.
             Instruction::Abort => part.is_none() || its_own.is_some(),
-            // Agreements on parts never use the other modes.
-            Instruction::Prepare { .. } | Instruction::Undo => false,
+            Instruction::Undo => repeats,
+            // Agreements on parts never use the other mode.
+            Instruction::Prepare { .. } => false,
         };
         is_expected && message.id.coordinator == from
     }
 
-    /// Carries out the outputs of the participant about a job. Nothing is persisted, because no provider of parts
-    /// restarts.
-    fn carry_out_for_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let mut outputs = std::mem::take(&mut self.coallocation.outputs);
-        while !outputs.is_empty() {
-            for output in outputs.drain(..) {
-                match output {
-                    Output::Send { to, message } => {
-                        let message = Box::new(message);
-                        out.send(to, CoallocationMessage::Answer { job, message });
-                    }
-                    Output::Tell(Task::Consider { id, request, .. }) => {
-                        self.consider_part(now, job, id, request, out);
-                    }
-                    Output::Tell(Task::CarryOut { id, .. }) => self.do_pending(now, job, id, out),
-                    Output::Tell(Task::GiveUp { id }) => {
-                        if let Some(job) = self.pending_under(job, id) {
-                            self.drop_pending(now, job, id, out);
-                        }
-                    }
-                    // Without a hold there may be no room any more.
-                    Output::Tell(Task::TakeUnheld { id, .. }) => {
-                        let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-                        participant.expired(id, outputs);
-                    }
-                    Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+    /// Carries out the acts of the participant about a job.
+    fn carry_out_for_part(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+        seat::carry_out(acts, |act, acts| match act {
+            Act::Send { to, message } => {
+                let message = Box::new(message);
+                out.send(to, CoallocationMessage::Answer { job, message });
+            }
+            Act::Tell(Task::Consider { id, request, .. }) => {
+                self.consider_part(now, job, id, request, acts, out);
+            }
+            Act::Tell(Task::CarryOut { id, .. }) => self.do_pending(now, job, id, out),
+            Act::Tell(Task::GiveUp { id }) => {
+                if let Some(job) = self.pending_under(job, id) {
+                    self.drop_pending(now, job, id, out);
+                } else if let Some(job) = self.agreed_under(job, id) {
+                    self.undo_part(now, job, out);
                 }
             }
-            std::mem::swap(&mut outputs, &mut self.coallocation.outputs);
-        }
-        self.coallocation.outputs = outputs;
+            // Without a hold there may be no room any more.
+            Act::Tell(Task::TakeUnheld { id, .. }) => {
+                self.coallocation.seat.with(acts, |it, out| it.expired(id, out));
+            }
+        });
     }
 
     /// The job with a request pending under this agreement. It is most likely `likely`. A message about one job may
@@ -314,6 +323,13 @@ impl Provider {
         Some(likely).filter(is_it).or_else(|| self.coallocation.pending.iter().copied().find(is_it))
     }
 
+    /// The job with a part here that was committed under this agreement. It is most likely `likely`.
+    fn agreed_under(&self, likely: JobId, id: AgreementId) -> Option<JobId> {
+        let is_it = |&job: &JobId| self.part(job).is_some_and(|(_, part)| part.agreement == id);
+        let jobs = || self.coallocation.parts.keys().copied();
+        Some(likely).filter(is_it).or_else(|| jobs().find(|job| is_it(job)))
+    }
+
     /// Prepares for a request, if possible.
     fn consider_part(
         &mut self,
@@ -321,6 +337,7 @@ impl Provider {
         job: JobId,
         id: AgreementId,
         want: Want,
+        acts: &mut Acts,
         out: &mut Outbox,
     ) {
         let is_ready = match want {
@@ -331,15 +348,13 @@ impl Provider {
         };
         if is_ready && let Some((_, part)) = self.part_mut(job) {
             part.pending = Some((id, want));
-            let lease = part.due() - now;
+            let lease = (part.due() - now).max(Span::ZERO);
             self.coallocation.pending.insert(job);
-            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-            participant.ready(now, id, (), lease.max(Span::ZERO), outputs);
+            self.coallocation.seat.with(acts, |it, out| it.ready(now, id, (), lease, out));
             self.plan_changed(now, out);
         } else {
             let next = self.room_for_part(now, job, id.coordinator, want);
-            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-            participant.not_ready(id, next, outputs);
+            self.coallocation.seat.with(acts, |it, out| it.not_ready(id, next, out));
         }
     }
 
@@ -369,12 +384,16 @@ impl Provider {
         (place, program): (Place, Program),
     ) -> bool {
         let slot = self.pieces.next();
-        let is_held =
-            place.processors > 0 && self.coallocation_queue().hold(now, slot, place.into());
+        let is_there = self.coallocation.parts.contains_key(&job);
+        let is_held = !is_there
+            && place.processors > 0
+            && self.coallocation_queue().hold(now, slot, place.into());
         if is_held {
             let part = Part {
                 job,
                 metascheduler: id.coordinator,
+                agreement: id,
+                may_be_undone: self.numbered.knows(id.coordinator),
                 program,
                 place,
                 queued: now,
@@ -397,6 +416,9 @@ impl Provider {
     /// Carries out the request of a committed agreement.
     fn do_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
         let Some((slot, want)) = self.take_pending(job, id) else { return };
+        if let Some((_, part)) = self.part_mut(job) {
+            part.agreement = id;
+        }
         let place = match want {
             Want::Reserve(place, _) => place,
             Want::Reconfigure(to) => {
@@ -450,6 +472,26 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
+    /// Another provider could not carry out its part any more: this one is given up, even if it runs.
+    fn undo_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some((slot, part)) = self.part(job) else { return };
+        if part.run.is_none() {
+            return self.give_up_part(now, job, out);
+        }
+        let Some(mut part) = self.release_part(slot) else { return };
+        let Some(attempt) = part.run.take() else { return };
+        out.stop(Timer::RunEnds { slot: slot.0 });
+        self.job_finished(now, attempt.killed(slot));
+        self.machine.end(&attempt);
+        let (provider, planned_end) = (self.config.id, attempt.planned_end);
+        let run = attempt.stopped(now, JobOutcome::Cancelled);
+        let over = part.over(provider, Some(&run));
+        out.observe(Observation::TasksOver { job, provider, run });
+        out.observe(over);
+        self.ended_early(now, planned_end, out);
+        self.plan_changed(now, out);
+    }
+
     fn release_part(&mut self, slot: Slot) -> Option<Part> {
         let part = self.pieces.take::<Part>(slot)?;
         self.coallocation.parts.remove(&part.job);
@@ -465,9 +507,9 @@ impl Provider {
             Some((job, id))
         });
         for (job, id) in Vec::from_iter(parts) {
-            let Coallocation { participant, outputs, .. } = &mut self.coallocation;
-            participant.on_timer(now, id, outputs);
-            self.carry_out_for_part(now, job, out);
+            let mut acts = Acts::new();
+            self.coallocation.seat.expire(now, id, &mut acts);
+            self.carry_out_for_part(now, job, acts, out);
         }
         self.coallocation_queue().compress(now);
     }
@@ -485,7 +527,8 @@ impl Provider {
         self.load.leaves(count, Some(span));
         let attempt = self.machine.start(now, count, now + span);
         out.set(end, Timer::RunEnds { slot: slot.0 });
-        out.send(part.metascheduler, CoallocationMessage::Started { job: part.job });
+        let (job, id) = (part.job, part.agreement);
+        out.send(part.metascheduler, CoallocationMessage::Started { job, id });
         // The queue may have started it earlier than it was booked.
         part.place.start = now;
         part.run = Some(Attempt { end, outcome, ..attempt });
@@ -498,11 +541,12 @@ impl Provider {
         self.job_finished(now, attempt.killed(slot));
         self.machine.end(&attempt);
         let Attempt { planned_end, outcome, .. } = attempt;
-        let (job, provider) = (part.job, self.config.id);
-        out.send(part.metascheduler, CoallocationMessage::Finished { job, outcome });
+        let (job, provider, id) = (part.job, self.config.id, part.agreement);
+        out.send(part.metascheduler, CoallocationMessage::Finished { job, id, outcome });
         let run = attempt.ended(now);
+        let over = part.over(provider, Some(&run));
         out.observe(Observation::TasksOver { job, provider, run });
-        out.observe(part.over(provider));
+        out.observe(over);
         self.ended_early(now, planned_end, out);
         self.plan_changed(now, out);
     }

@@ -1,6 +1,6 @@
 //! A provider as a scenario describes it.
 
-use haggle_model::{Disclosure, ProviderId};
+use haggle_model::{ActorId, Disclosure, ProviderId, Span};
 use haggle_scheduling::{MAX_ATTEMPTS, Overrun, Passes, Scheduling};
 
 use super::{Bargaining, CheckpointStore, Maintenance, OnFailure, ReservingConfig, Transacting};
@@ -39,6 +39,9 @@ pub struct ProviderConfig {
     pub machine: String,
     /// Its maintenance windows; a window is identified by its index here.
     pub maintenance: Vec<Maintenance>,
+    /// Metaschedulers that repeat messages without answer, each with the time between repetitions; the provider
+    /// does the same.
+    pub repeating: Vec<(ActorId, Span)>,
     /// The protocols by which parts of jobs are agreed on with it.
     pub transacting: Vec<Transacting>,
 }
@@ -63,6 +66,7 @@ impl ProviderConfig {
             publishes: 1_000_000,
             machine: String::new(),
             maintenance: Vec::new(),
+            repeating: Vec::new(),
             transacting: Vec::new(),
         }
     }

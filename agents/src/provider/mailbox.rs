@@ -92,11 +92,13 @@ impl Provider {
     /// The scheduler is down from now on.
     pub(super) fn on_crashed(&mut self) {
         self.mailbox.get_or_insert_default().is_down = true;
+        self.crash_agreements();
         self.crash_transactions();
     }
 
     /// The scheduler is up again with its old state, and is notified of all that has happened.
     pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
+        self.restart_agreements(now, out);
         if let Some(mailbox) = self.mailbox.take_if(|mailbox| mailbox.is_down) {
             self.hear(now, *mailbox, out);
         }

@@ -285,6 +285,10 @@ impl Provider {
         job: JobId,
         out: &mut Outbox,
     ) -> bool {
+        // A metascheduler that asks anew has given up the agreement, and its abort may be lost.
+        if self.numbered.knows(from) && self.open_call(from, job).is_some() {
+            self.abort_hold(now, from, job, out);
+        }
         let is_open = self.open_call(from, job).is_some_and(|open| open.held.is_none());
         if is_open {
             self.answer(now, job, out);

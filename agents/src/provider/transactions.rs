@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::AgreementId;
 use haggle_agreements::protocol::{Bound, Duty};
+use haggle_agreements::seat::{Act, carry_out};
 use haggle_model::agreement::Waits;
 use haggle_model::{
     ActorId, AgreementEvent, JobId, JobOutcome, Observation, ProviderId, ShareRecord, Span,
@@ -32,7 +33,7 @@ use super::pieces::Piece;
 use crate::Outbox;
 use crate::protocol::transaction::{Ask, Room, Spoken};
 use crate::protocol::{Timer, TransactionMessage};
-use crate::transaction::{Act, Acts, Participates, Transaction};
+use crate::transaction::{Acts, Participates, Transaction};
 
 /// A protocol, and the metaschedulers that follow it with these parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,6 +184,11 @@ impl Provider {
         !self.transactions.parties.is_empty()
     }
 
+    /// True if it repeats messages that are not answered.
+    pub(crate) fn repeats(&self) -> bool {
+        self.numbered.is_used()
+    }
+
     pub(super) fn on_transaction(
         &mut self,
         now: Time,
@@ -255,21 +261,19 @@ impl Provider {
         &mut self,
         now: Time,
         party: usize,
-        mut acts: Acts<Duty<Room>>,
+        acts: Acts<Duty<Room>>,
         out: &mut Outbox,
     ) {
-        while let Some(act) = acts.pop_front() {
-            match act {
-                Act::Send { to, message } => {
-                    let id = message.id();
-                    let job = self.transactions.jobs.get(&id).copied().unwrap_or_default();
-                    self.observe_agreement(id, job, AgreementEvent::Sent(message.kind()), out);
-                    let message = Box::new(message);
-                    out.send(to, TransactionMessage::Said { job, message });
-                }
-                Act::Tell(duty) => self.on_duty(now, party, duty, &mut acts, out),
+        carry_out(acts, |act, acts| match act {
+            Act::Send { to, message } => {
+                let id = message.id();
+                let job = self.transactions.jobs.get(&id).copied().unwrap_or_default();
+                self.observe_agreement(id, job, AgreementEvent::Sent(message.kind()), out);
+                let message = Box::new(message);
+                out.send(to, TransactionMessage::Said { job, message });
             }
-        }
+            Act::Tell(duty) => self.on_duty(now, party, duty, acts, out),
+        });
     }
 
     fn observe_agreement(

@@ -1,151 +1,37 @@
-//! A machine of a protocol, with the parts that it leaves to its driver: durable records and
-//! timers.
+//! Seats of any protocol, as their owners drive them: without the types of the protocol.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use std::marker::PhantomData;
 
+use haggle_agreements::AgreementId;
 use haggle_agreements::protocol::{
-    Bound, Coordinates as _, Duty, Machine, Outputs, Participates as _, Parts, Verdict,
+    Bound, Coordinates as _, Duty, Machine, Participates as _, Parts, Verdict,
 };
-use haggle_agreements::{AgreementId, Output, Record};
+use haggle_agreements::seat::{self, Seat};
 use haggle_model::{ActorId, Span, Time};
 
 use crate::protocol::transaction::{Room, Speaks, Spoken};
 
 /// An act that a machine requests of its owner.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Act<N> {
-    /// Send a message.
-    Send {
-        /// Receiver of the message.
-        to: ActorId,
-        /// The message.
-        message: Spoken,
-    },
-    /// Handle this news.
-    Tell(N),
-}
+pub type Act<N> = seat::Act<Spoken, N>;
 
 /// The acts that a machine requests of its owner, in order.
-pub type Acts<N> = VecDeque<Act<N>>;
+pub type Acts<N> = seat::Acts<Spoken, N>;
 
-/// Smallest number of records that are compacted.
-const RECORDS_MIN: usize = 1_000;
+/// Takes the acts of a machine of protocol `P`.
+struct Wrapped<'a, P, N>(&'a mut Acts<N>, PhantomData<P>);
 
-/// A machine with its records and timers.
-pub struct Seat<P: Speaks, M: Machine<P>> {
-    me: ActorId,
-    rules: P::Rules,
-    /// `None` before it is started, and after a crash.
-    machine: Option<M>,
-    records: Vec<M::Record>,
-    /// Number of records at which they are compacted: twice as many as were left last time.
-    records_max: usize,
-    timers: Timers<M::Timer>,
-}
-
-/// Timers that are set, each once.
-struct Timers<T> {
-    /// Time of each timer, and its number in the order of setting.
-    set: BTreeMap<T, (Time, u64)>,
-    /// The same in order of time, because there may be a timer for each agreement.
-    due: BTreeSet<(Time, u64, T)>,
-    /// Number of settings so far.
-    count: u64,
-}
-
-impl<T: Copy + Ord> Timers<T> {
-    fn new() -> Timers<T> {
-        Timers { set: BTreeMap::new(), due: BTreeSet::new(), count: 0 }
-    }
-
-    fn set(&mut self, timer: T, at: Time) {
-        self.stop(timer);
-        self.count += 1;
-        self.set.insert(timer, (at, self.count));
-        self.due.insert((at, self.count, timer));
-    }
-
-    fn stop(&mut self, timer: T) {
-        if let Some((at, count)) = self.set.remove(&timer) {
-            self.due.remove(&(at, count, timer));
-        }
-    }
-
-    /// Takes the next timer that is due.
-    fn take(&mut self, now: Time) -> Option<T> {
-        let &(_, _, timer) = self.due.first().filter(|&&(at, ..)| at <= now)?;
-        self.stop(timer);
-        Some(timer)
-    }
-
-    fn next(&self) -> Option<Time> {
-        self.due.first().map(|&(at, ..)| at)
-    }
-
-    fn clear(&mut self) {
-        self.set.clear();
-        self.due.clear();
+impl<P: Speaks, N> Extend<seat::Act<P::Message, N>> for Wrapped<'_, P, N> {
+    fn extend<I: IntoIterator<Item = seat::Act<P::Message, N>>>(&mut self, acts: I) {
+        self.0.extend(acts.into_iter().map(|act| match act {
+            seat::Act::Send { to, message } => Act::Send { to, message: P::wrap(message) },
+            seat::Act::Tell(news) => Act::Tell(news),
+        }));
     }
 }
 
-impl<P: Speaks, M: Machine<P>> fmt::Debug for Seat<P, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seat")
-            .field("protocol", &P::TRAITS.name)
-            .field("me", &self.me)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<P: Speaks, M: Machine<P>> Seat<P, M> {
-    /// A machine that must be started.
-    pub fn new(me: ActorId, rules: &P::Rules) -> Seat<P, M> {
-        let rules = rules.clone();
-        Seat {
-            me,
-            rules,
-            machine: None,
-            records: Vec::new(),
-            records_max: RECORDS_MIN,
-            timers: Timers::new(),
-        }
-    }
-
-    /// Lets the machine carry out `act`; `None` after a crash.
-    fn with<R>(
-        &mut self,
-        acts: &mut Acts<M::News>,
-        act: impl FnOnce(&mut M, &mut Outputs<P, M>) -> R,
-    ) -> Option<R> {
-        let mut out = Vec::new();
-        let done = act(self.machine.as_mut()?, &mut out);
-        self.take_down(out, acts);
-        Some(done)
-    }
-
-    /// Keeps records and timers, and passes the other outputs on.
-    fn take_down(&mut self, out: Outputs<P, M>, acts: &mut Acts<M::News>) {
-        for output in out {
-            match output {
-                Output::Send { to, message } => {
-                    acts.push_back(Act::Send { to, message: P::wrap(message) });
-                }
-                Output::Persist(record) => self.persist(record),
-                Output::Set { timer, at } => self.timers.set(timer, at),
-                Output::Stop(timer) => self.timers.stop(timer),
-                Output::Tell(news) => acts.push_back(Act::Tell(news)),
-            }
-        }
-    }
-
-    fn persist(&mut self, record: M::Record) {
-        self.records.push(record);
-        if self.records.len() == self.records_max {
-            self.records = Record::compact(std::mem::take(&mut self.records));
-            self.records_max = RECORDS_MIN.max(2 * self.records.len());
-        }
-    }
+fn wrapped<P: Speaks, N>(acts: &mut Acts<N>) -> Wrapped<'_, P, N> {
+    Wrapped(acts, PhantomData)
 }
 
 /// Inputs of a machine of any protocol; its owner receives `N`.
@@ -170,15 +56,11 @@ where
     M::Timer: Send,
 {
     fn start(&mut self, now: Time, acts: &mut Acts<M::News>) {
-        let mut out = Vec::new();
-        let records = self.records.clone();
-        self.machine = Some(M::start(self.me, &self.rules, records, now, &mut out));
-        self.take_down(out, acts);
+        Seat::start(self, now, &mut wrapped::<P, _>(acts));
     }
 
     fn crash(&mut self) {
-        self.machine = None;
-        self.timers.clear();
+        Seat::crash(self);
     }
 
     fn hear(
@@ -189,16 +71,16 @@ where
         acts: &mut Acts<M::News>,
     ) -> bool {
         let Some(message) = P::unwrap(message) else { return false };
-        self.with(acts, |machine, out| machine.on_message(now, from, message, out)).is_some()
+        let mut acts = wrapped::<P, _>(acts);
+        self.with(&mut acts, |machine, out| machine.on_message(now, from, message, out)).is_some()
     }
 
     fn wake(&mut self, now: Time, acts: &mut Acts<M::News>) -> bool {
-        let Some(timer) = self.timers.take(now) else { return false };
-        self.with(acts, |machine, out| machine.on_timer(now, timer, out)).is_some()
+        Seat::wake(self, now, &mut wrapped::<P, _>(acts))
     }
 
     fn next_wake(&self) -> Option<Time> {
-        self.timers.next().filter(|&at| at < Time::FOREVER)
+        Seat::next_wake(self)
     }
 }
 
@@ -227,15 +109,15 @@ where
         parts: Parts<Room>,
         acts: &mut Acts<Verdict<Room>>,
     ) -> Option<u64> {
-        self.with(acts, |machine, out| machine.open(now, parts, out))
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| machine.open(now, parts, out))
     }
 
     fn close(&mut self, now: Time, number: u64, acts: &mut Acts<Verdict<Room>>) {
-        self.with(acts, |machine, out| machine.close(now, number, out));
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| machine.close(now, number, out));
     }
 
     fn is_open(&self, number: u64) -> bool {
-        self.machine.as_ref().is_some_and(|it| it.open_numbers().contains(&number))
+        self.machine().is_some_and(|it| it.open_numbers().contains(&number))
     }
 }
 
@@ -287,7 +169,9 @@ where
         lease: Span,
         acts: &mut Acts<Duty<Room>>,
     ) {
-        self.with(acts, |machine, out| machine.ready(now, id, start, lease, out));
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| {
+            machine.ready(now, id, start, lease, out)
+        });
     }
 
     fn not_ready(
@@ -297,35 +181,40 @@ where
         earliest: Time,
         acts: &mut Acts<Duty<Room>>,
     ) {
-        self.with(acts, |machine, out| machine.not_ready(now, id, earliest, out));
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| {
+            machine.not_ready(now, id, earliest, out)
+        });
     }
 
     fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) {
-        self.with(acts, |machine, out| machine.never(now, id, Time::FOREVER, out));
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| {
+            machine.never(now, id, Time::FOREVER, out)
+        });
     }
 
     fn preempt(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) -> bool {
-        self.with(acts, |machine, out| machine.preempt(now, id, out)).unwrap_or(false)
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| machine.preempt(now, id, out))
+            .unwrap_or(false)
     }
 
     fn over(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) {
-        self.with(acts, |machine, out| machine.over(now, id, out));
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| machine.over(now, id, out));
     }
 
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>) {
-        self.with(acts, |machine, out| machine.room_changed(now, out));
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| machine.room_changed(now, out));
     }
 
     fn available(&mut self, now: Time, id: AgreementId, fits: bool, acts: &mut Acts<Duty<Room>>) {
-        self.with(acts, |machine, out| machine.available(now, id, fits, out));
+        self.with(&mut wrapped::<P, _>(acts), |machine, out| machine.available(now, id, fits, out));
     }
 
     fn bound(&self) -> Vec<Bound<Room>> {
-        self.machine.as_ref().map(|it| it.bound()).unwrap_or_default()
+        self.machine().map(|it| it.bound()).unwrap_or_default()
     }
 
     fn waits(&self) -> Vec<(AgreementId, AgreementId)> {
-        self.machine.as_ref().map(|it| it.waits()).unwrap_or_default()
+        self.machine().map(|it| it.waits()).unwrap_or_default()
     }
 }
 

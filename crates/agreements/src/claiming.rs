@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{Entry, Ledger, Memory, Note};
 use crate::protocol::{
     Body, Bound, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Participates, Parts,
-    Protocol, Said, Traits, Verdict,
+    Protocol, Said, Times, Traits, Verdict,
 };
 use crate::{AgreementId, Output, Subject};
 
@@ -50,9 +50,22 @@ pub struct ClaimingRules {
     pub retry: Option<Span>,
 }
 
+impl Times for ClaimingRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn may_block(&self) -> bool {
+        true
+    }
+
+    fn lead(&self, _: Span, _: usize) -> Span {
+        Span::ZERO
+    }
+}
+
 impl<S: Subject> Protocol for Claiming<S> {
-    const TRAITS: Traits =
-        Traits { name: "claiming", outcome: Outcome::Compensated, waits: false, closes: false };
+    const TRAITS: Traits = Traits::now("claiming", Outcome::Compensated);
     type Subject = S;
     type Rules = ClaimingRules;
     type Message = Said<Claim<S>>;

@@ -6,6 +6,8 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Entry;
+use crate::protocol::{Times, messages};
+use crate::seat::{Driven, Plain};
 use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
@@ -27,6 +29,21 @@ pub struct Rules {
     pub retry: Option<Span>,
     /// True if all votes are awaited when one participant is not ready, to get their counter proposals.
     pub hears_all: bool,
+}
+
+impl Times for Rules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn may_block(&self) -> bool {
+        self.in_doubt != InDoubt::Release
+    }
+
+    fn lead(&self, latency_max: Span, _: usize) -> Span {
+        // Request, answer, decision.
+        messages(latency_max, 3)
+    }
 }
 
 /// State of an agreement; ended agreements are forgotten.
@@ -119,6 +136,18 @@ pub enum Progress<S: Subject> {
         /// Participants that could not.
         expired: BTreeSet<ActorId>,
     },
+}
+
+impl<S: Subject> Progress<S> {
+    /// The agreement.
+    pub fn number(&self) -> u64 {
+        match self {
+            Progress::AllReady { number, .. }
+            | Progress::Aborted { number, .. }
+            | Progress::Committed { number, .. }
+            | Progress::Broken { number, .. } => *number,
+        }
+    }
 }
 
 /// Outputs of a coordinator.
@@ -460,6 +489,39 @@ impl<S: Subject> Coordinator<S> {
         let settled = self.open.keys().next().copied().unwrap_or(self.next);
         let message = ToParticipant { id, settled, instruction };
         out.push(Output::Send { to, message });
+    }
+}
+
+impl<S: Subject> Driven<Plain> for Coordinator<S> {
+    type Rules = ();
+    type Received = ToCoordinator<S>;
+    type Sent = ToParticipant<S>;
+    type Record = CoordinatorRecord<S>;
+    type Timer = CoordinatorTimer;
+    type News = Progress<S>;
+
+    fn begin(
+        me: ActorId,
+        (): &(),
+        records: Vec<CoordinatorRecord<S>>,
+        now: Time,
+        out: &mut Outputs<S>,
+    ) -> Coordinator<S> {
+        Coordinator::start(me, records, now, out)
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: ToCoordinator<S>,
+        out: &mut Outputs<S>,
+    ) {
+        self.on_message(now, from, message, out);
+    }
+
+    fn expire(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
+        self.on_timer(now, timer, out);
     }
 }
 

@@ -99,9 +99,11 @@
 //!
 //! # How to drive them
 //!
-//! Carry out outputs in order. An output to the owner may lead to more calls; their outputs come after
-//! those that are there. When a timer is set again or stopped, its earlier setting is void. After a crash,
-//! [`Coordinator::start`] and [`Participant::start`] take the records in the order in which they were
+//! A [`seat::Seat`] drives any machine: it keeps records and timers, and returns acts for its owner.
+//!
+//! A driver carries out outputs in order. An output to the owner may lead to more calls; their outputs come
+//! after those that are there. When a timer is set again or stopped, its earlier setting is void. After a
+//! crash, [`Coordinator::start`] and [`Participant::start`] take the records in the order in which they were
 //! persisted; at the first start there are none.
 //!
 //! # Bags as agreements
@@ -123,8 +125,9 @@
 //! | held tasks are due, before any start | [`Participant::on_timer`] |
 //! | providers that hold nothing are released | not part of an agreement |
 //!
-//! Without losses `retry` is `None` and every vote arrives. The plan wakes a provider up when its held
-//! tasks are due, so no timer is needed.
+//! Without losses `retry` is `None` and every vote arrives, so the coordinator needs no timer. The plan wakes
+//! a provider up when its held tasks are due, so the participant never needs one. If messages may be lost,
+//! the lease is limited by the coordinator: a hold may end while its report is lost.
 //!
 //! # Protocols
 //!
@@ -177,6 +180,7 @@ pub mod paxos;
 pub mod polling;
 pub mod probing;
 pub mod protocol;
+pub mod seat;
 pub mod two_phase;
 pub mod watch;
 mod watches;

@@ -35,7 +35,8 @@ use crate::booking::{Booking, Bookings};
 use crate::deletion::{Deletion, Fate};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
-    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
+    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times, Traits, Verdict,
+    messages,
 };
 use crate::{CoordinatorTimer, Output, Subject};
 
@@ -68,9 +69,18 @@ pub struct NegotiationRules {
     pub retry: Option<Span>,
 }
 
+impl Times for NegotiationRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn lead(&self, latency_max: Span, _: usize) -> Span {
+        messages(latency_max, 3)
+    }
+}
+
 impl<S: Windowed> Protocol for Negotiation<S> {
-    const TRAITS: Traits =
-        Traits { name: "negotiation", outcome: Outcome::Compensated, waits: false, closes: false };
+    const TRAITS: Traits = Traits::ahead("negotiation", Outcome::Compensated);
     type Subject = S;
     type Rules = NegotiationRules;
     type Message = Said<Booking<S>>;

@@ -29,7 +29,8 @@ use crate::booking::{Booking, Bookings};
 use crate::deletion::{Deletion, Fate};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
-    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
+    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times, Traits, Verdict,
+    messages,
 };
 use crate::{CoordinatorTimer, Output, Subject};
 
@@ -49,9 +50,23 @@ pub struct OnePhaseRules {
     pub retry: Option<Span>,
 }
 
+impl Times for OnePhaseRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn lead(&self, latency_max: Span, parts: usize) -> Span {
+        if self.sequential {
+            // Requests one after the other, a refusal, and all taken back before anything begins.
+            messages(latency_max, 2 * parts as i64 + 1)
+        } else {
+            messages(latency_max, 3)
+        }
+    }
+}
+
 impl<S: Subject> Protocol for OnePhase<S> {
-    const TRAITS: Traits =
-        Traits { name: "one-phase", outcome: Outcome::Orphans, waits: false, closes: false };
+    const TRAITS: Traits = Traits::ahead("one-phase", Outcome::Orphans);
     type Subject = S;
     type Rules = OnePhaseRules;
     type Message = Said<Booking<S>>;

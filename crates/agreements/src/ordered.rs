@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{Entry, Ledger};
 use crate::locking::{Locking, Locks};
 use crate::protocol::{
-    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
+    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times, Traits, Verdict,
 };
 use crate::{CoordinatorTimer, Output, Subject};
 
@@ -74,9 +74,23 @@ pub struct OrderedRules {
     pub retry: Option<Span>,
 }
 
+impl Times for OrderedRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn may_block(&self) -> bool {
+        true
+    }
+
+    fn lead(&self, _: Span, _: usize) -> Span {
+        Span::ZERO
+    }
+}
+
 impl<S: Subject> Protocol for Ordered<S> {
     const TRAITS: Traits =
-        Traits { name: "ordered", outcome: Outcome::Atomic, waits: true, closes: true };
+        Traits { waits: true, closes: true, ..Traits::now("ordered", Outcome::Atomic) };
     type Subject = S;
     type Rules = OrderedRules;
     type Message = Said<Locking<S>>;

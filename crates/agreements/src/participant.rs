@@ -6,6 +6,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
+use crate::seat::{Driven, Plain};
 use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
@@ -132,6 +133,11 @@ impl<S: Subject> Participant<S> {
     /// Its states in all agreements that have not ended as far as it knows.
     pub fn states(&self) -> impl Iterator<Item = (AgreementId, &ParticipantState<S>)> {
         self.states.iter().map(|(&id, state)| (id, state))
+    }
+
+    /// Returns whether it has a state in this agreement, or knows that the agreement has ended.
+    pub fn knows(&self, id: AgreementId) -> bool {
+        self.states.contains_key(&id) || self.is_settled(id)
     }
 
     /// An instruction of the coordinator has arrived.
@@ -326,6 +332,39 @@ impl<S: Subject> Participant<S> {
 
     fn is_settled(&self, id: AgreementId) -> bool {
         self.settled.get(&id.coordinator).is_some_and(|&settled| id.number < settled)
+    }
+}
+
+impl<S: Subject> Driven<Plain> for Participant<S> {
+    type Rules = ();
+    type Received = ToParticipant<S>;
+    type Sent = ToCoordinator<S>;
+    type Record = ParticipantRecord<S>;
+    type Timer = AgreementId;
+    type News = Task<S>;
+
+    fn begin(
+        _: ActorId,
+        (): &(),
+        records: Vec<ParticipantRecord<S>>,
+        now: Time,
+        out: &mut Outputs<S>,
+    ) -> Participant<S> {
+        Participant::start(records, now, out)
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: ToParticipant<S>,
+        out: &mut Outputs<S>,
+    ) {
+        self.on_message(now, from, message, out);
+    }
+
+    fn expire(&mut self, now: Time, timer: AgreementId, out: &mut Outputs<S>) {
+        self.on_timer(now, timer, out);
     }
 }
 

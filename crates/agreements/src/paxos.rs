@@ -42,7 +42,7 @@ use haggle_model::{ActorId, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::Subject;
-use crate::protocol::{Body, Outcome, Protocol, Said, Traits};
+use crate::protocol::{Body, Outcome, Protocol, Said, Times, Traits, messages};
 
 mod coordinator;
 mod participant;
@@ -57,8 +57,7 @@ pub use witness::{Seat, Witness};
 pub struct Paxos<S>(PhantomData<S>);
 
 impl<S: Subject> Protocol for Paxos<S> {
-    const TRAITS: Traits =
-        Traits { name: "paxos", outcome: Outcome::Atomic, waits: false, closes: false };
+    const TRAITS: Traits = Traits::ahead("paxos", Outcome::Atomic);
     type Subject = S;
     type Rules = PaxosRules;
     type Message = Said<Ballot<S>>;
@@ -83,6 +82,21 @@ pub struct PaxosRules {
     /// Time between repetitions of unanswered messages; `None` = no message is ever lost, and no message is
     /// acknowledged.
     pub retry: Option<Span>,
+}
+
+impl Times for PaxosRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn may_block(&self) -> bool {
+        true
+    }
+
+    fn lead(&self, latency_max: Span, _: usize) -> Span {
+        // To the leader, to all, to the acceptors, to the leader, to all.
+        messages(latency_max, 5)
+    }
 }
 
 impl PaxosRules {

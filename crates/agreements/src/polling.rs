@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Body, Bound, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Participates, Parts,
-    Protocol, Said, Traits, Verdict,
+    Protocol, Said, Times, Traits, Verdict, messages,
 };
 use crate::two_phase::{bound, given_up, relay};
 use crate::{
@@ -50,12 +50,22 @@ pub struct PollingRules {
     pub retry: Option<Span>,
 }
 
+impl Times for PollingRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn lead(&self, latency_max: Span, _: usize) -> Span {
+        // Request, acknowledgement, poll, answer, decision.
+        messages(latency_max, 5) + self.interval
+    }
+}
+
 impl<S: Subject> Protocol for Polling<S>
 where
     S::Order: From<S::Terms>,
 {
-    const TRAITS: Traits =
-        Traits { name: "polling", outcome: Outcome::Atomic, waits: false, closes: false };
+    const TRAITS: Traits = Traits::ahead("polling", Outcome::Atomic);
     type Subject = S;
     type Rules = PollingRules;
     type Message = Said<Polled<S>>;

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Body, Bound, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Participates, Parts,
-    Protocol, Said, Traits, Verdict,
+    Protocol, Said, Times, Traits, Verdict, messages,
 };
 use crate::two_phase::{bound, given_up, relay};
 use crate::watches::{Watch, Watches};
@@ -63,12 +63,23 @@ pub struct ProbingRules {
     pub retry: Option<Span>,
 }
 
+impl Times for ProbingRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn lead(&self, latency_max: Span, _: usize) -> Span {
+        // Notice of room, request, answer, decision.
+        messages(latency_max, 5)
+    }
+}
+
 impl<S: Subject> Protocol for Probing<S>
 where
     S::Order: From<S::Terms>,
 {
     const TRAITS: Traits =
-        Traits { name: "probing", outcome: Outcome::Atomic, waits: false, closes: false };
+        Traits { awaits_room: true, ..Traits::ahead("probing", Outcome::Atomic) };
     type Subject = S;
     type Rules = ProbingRules;
     type Message = Said<Probed<S>>;

@@ -35,7 +35,7 @@ pub trait Protocol: Sized {
     /// Subject of the agreements.
     type Subject: Subject;
     /// Common data of all machines of a run: times, orders, witnesses.
-    type Rules: Clone + Debug;
+    type Rules: Times;
     /// Messages, in both directions.
     type Message: Message;
     /// The machine that requests parts.
@@ -58,6 +58,43 @@ pub struct Traits {
     /// True if parts are held until the coordinator gives them back with [`Coordinates::close`]; otherwise
     /// their participants carry them out and end them.
     pub closes: bool,
+    /// True if parts are requested for now, and not for a start that all know.
+    pub immediate: bool,
+    /// True if a try goes on although a participant has no room now, but may have some later.
+    pub awaits_room: bool,
+}
+
+impl Traits {
+    /// A protocol in which parts are requested for a start that all know, and participants end them.
+    pub const fn ahead(name: &'static str, outcome: Outcome) -> Traits {
+        let (waits, closes, immediate, awaits_room) = (false, false, false, false);
+        Traits { name, outcome, waits, closes, immediate, awaits_room }
+    }
+
+    /// A protocol in which parts are requested for now, until there is room.
+    pub const fn now(name: &'static str, outcome: Outcome) -> Traits {
+        Traits { immediate: true, awaits_room: true, ..Traits::ahead(name, outcome) }
+    }
+}
+
+/// Times that follow from the rules of a protocol.
+pub trait Times: Clone + Debug {
+    /// Time between repetitions of messages without answer; `None` = no message is ever lost.
+    fn retry(&self) -> Option<Span>;
+
+    /// True if a participant may have to hold a part until a coordinator is back, however long that takes.
+    fn may_block(&self) -> bool {
+        false
+    }
+
+    /// Time until all know that they may begin, if messages take at most `latency_max` and every participant
+    /// of `parts` has room: no earlier start is requested. One poll and one round of negotiation are assumed.
+    fn lead(&self, latency_max: Span, parts: usize) -> Span;
+}
+
+/// The time that messages take if they are sent one after the other.
+pub(crate) fn messages(latency_max: Span, count: i64) -> Span {
+    Span::from_micros(latency_max.as_micros().saturating_mul(count))
 }
 
 /// Final state of a group of parts, losses and crashes included.

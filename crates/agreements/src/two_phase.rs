@@ -37,8 +37,7 @@ impl<S: Subject> Protocol for TwoPhase<S>
 where
     S::Order: From<S::Terms>,
 {
-    const TRAITS: Traits =
-        Traits { name: "two-phase", outcome: Outcome::Atomic, waits: false, closes: false };
+    const TRAITS: Traits = Traits::ahead("two-phase", Outcome::Atomic);
     type Subject = S;
     type Rules = Rules;
     type Message = Wire<S>;

@@ -27,7 +27,7 @@ use crate::booking::{Booking, Bookings};
 use crate::deletion::{Deletion, Fate};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
-    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
+    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times, Traits, Verdict,
 };
 use crate::{CoordinatorTimer, Epoch, Output, Subject};
 
@@ -44,9 +44,18 @@ pub struct WatchRules {
     pub retry: Option<Span>,
 }
 
+impl Times for WatchRules {
+    fn retry(&self) -> Option<Span> {
+        self.retry
+    }
+
+    fn lead(&self, _: Span, _: usize) -> Span {
+        Span::ZERO
+    }
+}
+
 impl<S: Subject> Protocol for Watching<S> {
-    const TRAITS: Traits =
-        Traits { name: "watch", outcome: Outcome::Orphans, waits: false, closes: false };
+    const TRAITS: Traits = Traits::now("watch", Outcome::Orphans);
     type Subject = S;
     type Rules = WatchRules;
     type Message = Said<Booking<S>>;

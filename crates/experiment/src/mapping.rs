@@ -63,6 +63,7 @@ pub(super) fn mapper(
         overhead: Law::Constant(0.0),
         overhead_max: 0,
         trials: mapping.trials,
+        retry: None,
         latency_max,
         seed,
         mapping: Some(mapped),

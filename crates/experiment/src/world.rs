@@ -223,6 +223,7 @@ impl Stage {
             publishes: provider.publishes.map_or(1_000_000, Share::millionths),
             machine: mapping::machine(provider),
             maintenance: maintenance(scenario, provider),
+            repeating: repeating(provider, scenario),
             transacting: transacting(ActorId(id.0), provider, scenario, protocols),
         };
         self.announce(&config.maintenance);
@@ -412,6 +413,7 @@ impl Stage {
                 overhead: coallocation.overhead.to_model(),
                 overhead_max: coallocation.overhead_max,
                 trials: coallocation.trials,
+                retry: coallocation.retry.map(|retry| retry.0),
                 latency_max: latency_max(scenario),
                 seed: scenario.scenario.seed,
                 mapping: None,
@@ -586,6 +588,16 @@ fn latency_max(scenario: &Scenario) -> Span {
     slowest + scenario.network.jitter.0
 }
 
+/// Metaschedulers that repeat messages to a provider by numbers, with the times between repetitions.
+fn repeating(provider: &file::Provider, scenario: &Scenario) -> Vec<(ActorId, Span)> {
+    let first = scenario.places();
+    let repeats = |(id, it): (u32, &file::Metascheduler)| {
+        let numbers = it.transaction().is_none() && it.providers.contains(&provider.name);
+        it.retry().filter(|_| numbers).map(|retry| (ActorId(id), retry.0))
+    };
+    (first..).zip(&scenario.metaschedulers).filter_map(repeats).collect()
+}
+
 /// True if a metascheduler spreads jobs over this provider.
 fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
     let spreads = |it: &&file::Metascheduler| it.takes_parts();
@@ -645,6 +657,7 @@ fn negotiator(
         coordinated: scenario.providers.iter().filter(its_own).any(coordinates),
         rounds: negotiation.rounds,
         offers_wait: negotiation.wait.map(|wait| wait.0),
+        retry: negotiation.retry.map(|retry| retry.0),
     }
 }
 

@@ -9,5 +9,6 @@ mod late_outcomes;
 mod protocols;
 mod random_histories;
 mod scripts;
+mod seats;
 mod witnesses;
 mod world;

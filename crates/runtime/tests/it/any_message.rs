@@ -52,7 +52,7 @@ fn bag(number: i64, submit: i64, requested: i64, tasks: u32) -> Job {
     Job { shape: JobShape::Bag, ..job(number, submit, requested, requested - 2, tasks) }
 }
 
-fn bargaining(policy: CompositionPolicy) -> World {
+fn bargaining(policy: CompositionPolicy, retry: Option<Span>) -> World {
     let rescheduling = ReschedulingConfig::from(ReschedulingRule::Coordinated);
     let bags =
         Scheduling::Bags { rescheduling, fractions: Fractions::default(), shares: Shares::Tasks };
@@ -68,7 +68,7 @@ fn bargaining(policy: CompositionPolicy) -> World {
     setup.failing = vec![(0, ProcessorSet::range(0, 2), vec![(20, 30), (50, 60)])];
     setup
         .negotiator(policy)
-        .change_negotiator(|it| it.coordinated = true)
+        .change_negotiator(|it| (it.coordinated, it.retry) = (true, retry))
         .user_with_patience(
             2,
             Some(Span::from_secs(9)),
@@ -159,7 +159,10 @@ pub(crate) type Make = Box<dyn Fn() -> World>;
 pub(crate) fn worlds() -> Vec<(String, Make)> {
     let mut worlds: Vec<(String, Make)> = Vec::new();
     for policy in CompositionPolicy::ALL {
-        worlds.push((format!("{policy:?}"), Box::new(move || bargaining(policy))));
+        for retry in [None, Some(Span::from_secs(3))] {
+            let name = format!("{policy:?}, {retry:?}");
+            worlds.push((name, Box::new(move || bargaining(policy, retry))));
+        }
     }
     for placement in Placement::ALL {
         for policy in Policy::ALL {

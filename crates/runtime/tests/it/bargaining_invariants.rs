@@ -11,7 +11,7 @@ use haggle_scheduling::{
 use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
-use crate::trouble::trouble;
+use crate::trouble::{Trouble, trouble};
 
 /// A job or a bag: (gap, requested, run in percent of it, processors or tasks, deadline after).
 type Work = (i64, i64, i64, u32, Option<i64>);
@@ -36,6 +36,9 @@ struct Drawn {
     latency: i64,
     jitter: i64,
     completions_first: bool,
+    /// Time between repetitions of messages without answer, in seconds.
+    retry: Option<i64>,
+    reordering: bool,
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -90,8 +93,36 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 latency,
                 jitter,
                 completions_first,
+                retry: None,
+                reordering: false,
             },
         )
+}
+
+/// The same with messages that are repeated.
+fn repeating() -> impl Strategy<Value = Drawn> {
+    (drawn(), 1_i64..8, any::<bool>()).prop_map(|(drawn, retry, reordering)| Drawn {
+        retry: Some(retry),
+        reordering,
+        ..drawn
+    })
+}
+
+/// A network that loses 20 % to 40 % of the messages, doubles some, parts actors, and lets them crash.
+fn lossy() -> impl Strategy<Value = Option<Trouble>> {
+    (trouble(), 0.2..0.4, 0.0..0.3).prop_map(|(trouble, loss, duplication)| {
+        let trouble = trouble.unwrap_or(Trouble {
+            timeout: 1,
+            loss,
+            duplication,
+            partitions: Vec::new(),
+            crashes: Vec::new(),
+            datagram: true,
+            recovers: false,
+            seed: 1,
+        });
+        Some(Trouble { datagram: true, loss, duplication, ..trouble })
+    })
 }
 
 fn scheduling(kind: usize) -> Scheduling {
@@ -143,6 +174,7 @@ fn setup(drawn: &Drawn) -> Setup {
         it.rounds = drawn.rounds;
         it.options.relax_to_composite = drawn.relaxed;
         it.offers_wait = drawn.wait.map(Span::from_secs);
+        it.retry = drawn.retry.map(Span::from_secs);
     });
     let mut number = 0;
     let mut list = |drawn: &[Work], shape| {
@@ -168,6 +200,9 @@ fn setup(drawn: &Drawn) -> Setup {
     setup = setup.user_with_patience(providers, patience, list(&drawn.bags, JobShape::Bag));
     setup.latency = Span::from_secs(drawn.latency);
     setup.jitter = Span::from_secs(drawn.jitter);
+    setup.reordering = drawn.reordering;
+    // A run without end must fail.
+    setup.horizon = drawn.retry.map(|_| Time::from_secs(20_000));
     if drawn.completions_first {
         setup.order = haggle_model::EventsOrder::CompletionsFirst;
     }
@@ -202,61 +237,91 @@ fn holdings(ran: &Ran) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
     held
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn bags_are_conserved_promises_kept_and_drivers_agree(drawn in drawn(), trouble in trouble()) {
-        let mut setup = setup(&drawn);
-        setup.trouble = trouble;
-        let ran = setup.run_on_both();
-        setup.assert_recovery(&ran.log);
-        let stats = ran.result.as_ref().expect("the run reaches its end");
-        prop_assert_eq!(ran.records.len() as u64, stats.jobs);
-        ran.assert_disclosures();
-        let crashes = setup.provider_crashes();
-        for record in &ran.records {
-            let (job, deadline) = (&record.job, record.job.deadline);
-            prop_assert!(record.end < Time::from_secs(100_000), "job {} waited", job.number);
-            if let JobOutcome::Rejected(_) | JobOutcome::Cancelled = record.outcome {
-                prop_assert_eq!(record.start, None);
-                continue;
-            }
-            let Some(bag) = &record.bag else {
-                if let Some(promised) = record.promised_end {
-                    prop_assert!(crashes || record.end <= promised, "job {} is late", job.number);
-                }
-                continue;
-            };
-            let tasks: u32 =
-                bag.shares.iter().flat_map(|it| &it.runs).map(|it| it.processors.count()).sum();
-            prop_assert_eq!(tasks, job.processors, "a task is lost or done twice");
-            for share in &bag.shares {
-                let latest = share.runs.iter().map(|run| run.end).max().expect("it has tasks");
-                let (processors, kind, ..) = drawn.providers[share.provider.index()];
-                let keeps = !crashes && !REBUILT.contains(&kind);
-                let late = keeps && share.promised_end.is_some_and(|promised| latest > promised);
-                prop_assert!(!late, "a share of {} is late", job.number);
-                prop_assert!(share.runs.iter().all(|run| run.start >= job.submit));
-                let slots = CompositionPolicy::ALL[drawn.policy] == CompositionPolicy::FreeTimeSlots;
-                if IN_BLOCKS.contains(&kind) && !slots {
-                    let blocks = share.tasks.div_ceil(processors) as usize;
-                    prop_assert_eq!(share.runs.len(), blocks, "a block has come apart");
-                }
-            }
-            // Behind a job without a limit there is no promise.
-            let Some(promised) = record.promised_end else { continue };
-            prop_assert!(deadline.is_none_or(|deadline| promised >= deadline));
-            prop_assert!(crashes || record.end <= promised, "bag {} is late", job.number);
+/// Bags are conserved, promises are kept, and the drivers agree.
+fn check(drawn: &Drawn, trouble: Option<Trouble>) -> Result<(), TestCaseError> {
+    let mut setup = setup(drawn);
+    setup.trouble = trouble;
+    let ran = setup.run_on_both();
+    setup.assert_recovery(&ran.log);
+    let stats = ran.result.as_ref().expect("the run reaches its end");
+    prop_assert_eq!(ran.records.len() as u64, stats.jobs);
+    ran.assert_disclosures();
+    let crashes = setup.provider_crashes();
+    for record in &ran.records {
+        let (job, deadline) = (&record.job, record.job.deadline);
+        prop_assert!(record.end < Time::from_secs(100_000), "job {} waited", job.number);
+        let begin = || Vec::from_iter(ran.log.lines().take(150)).join("\n");
+        let unfinished = record.outcome == JobOutcome::Unfinished;
+        prop_assert!(!unfinished, "job {} waits:\n{}", job.number, begin());
+        if let JobOutcome::Rejected(_) | JobOutcome::Cancelled = record.outcome {
+            prop_assert_eq!(record.start, None);
+            continue;
         }
-        for ((provider, processor), mut stretches) in holdings(&ran) {
-            stretches.sort_unstable();
-            for pair in stretches.windows(2) {
-                prop_assert!(
-                    pair[0].1 <= pair[1].0,
-                    "processor {processor} of provider {provider} was held twice"
-                );
+        let Some(bag) = &record.bag else {
+            if let Some(promised) = record.promised_end {
+                prop_assert!(crashes || record.end <= promised, "job {} is late", job.number);
             }
+            continue;
+        };
+        let tasks: u32 =
+            bag.shares.iter().flat_map(|it| &it.runs).map(|it| it.processors.count()).sum();
+        prop_assert_eq!(tasks, job.processors, "a task is lost or done twice");
+        for share in &bag.shares {
+            let latest = share.runs.iter().map(|run| run.end).max().expect("it has tasks");
+            let (processors, kind, ..) = drawn.providers[share.provider.index()];
+            let keeps = !crashes && !REBUILT.contains(&kind);
+            let late = keeps && share.promised_end.is_some_and(|promised| latest > promised);
+            prop_assert!(!late, "a share of {} is late", job.number);
+            prop_assert!(share.runs.iter().all(|run| run.start >= job.submit));
+            let slots = CompositionPolicy::ALL[drawn.policy] == CompositionPolicy::FreeTimeSlots;
+            if IN_BLOCKS.contains(&kind) && !slots {
+                let blocks = share.tasks.div_ceil(processors) as usize;
+                prop_assert_eq!(share.runs.len(), blocks, "a block has come apart");
+            }
+        }
+        // Behind a job without a limit there is no promise.
+        let Some(promised) = record.promised_end else { continue };
+        prop_assert!(deadline.is_none_or(|deadline| promised >= deadline));
+        prop_assert!(crashes || record.end <= promised, "bag {} is late", job.number);
+    }
+    for ((provider, processor), mut stretches) in holdings(&ran) {
+        stretches.sort_unstable();
+        for pair in stretches.windows(2) {
+            prop_assert!(
+                pair[0].1 <= pair[1].0,
+                "processor {processor} of provider {provider} was held twice"
+            );
         }
     }
+    Ok(())
+}
+
+fn cases(
+    count: u32,
+    drawn: impl Strategy<Value = Drawn>,
+    trouble: impl Strategy<Value = Option<Trouble>>,
+) {
+    let config = ProptestConfig { cases: count, failure_persistence: None, ..Default::default() };
+    proptest!(config, |(drawn in drawn, trouble in trouble)| check(&drawn, trouble)?);
+}
+
+#[test]
+fn bags_are_conserved_promises_kept_and_drivers_agree() {
+    cases(200, drawn(), trouble());
+}
+
+#[test]
+fn bags_survive_what_a_network_does_to_messages_and_actors() {
+    cases(100, repeating(), lossy());
+}
+
+#[test]
+fn bags_survive_with_repeated_messages_on_a_reliable_transport() {
+    cases(50, repeating(), trouble());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn bags_survive_what_a_network_does_to_messages_and_actors_at_length() {
+    cases(10_000, repeating(), lossy());
 }

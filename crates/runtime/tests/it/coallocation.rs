@@ -11,6 +11,7 @@ use haggle_scheduling::coallocation::{
 use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
+use crate::trouble::Trouble;
 
 /// Cases M2 and M3: (processors of A and B, jobs there, the job of both, and its final place under each policy as
 /// (start, end, parts)).
@@ -201,6 +202,9 @@ struct Drawn {
     reordering: bool,
     completions_first: bool,
     horizon: Option<i64>,
+    /// Time between repetitions of messages without answer, in seconds.
+    retry: Option<i64>,
+    trouble: Option<Trouble>,
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -249,8 +253,45 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 reordering,
                 completions_first,
                 horizon,
+                retry: None,
+                trouble: None,
             },
         )
+}
+
+/// Jobs that stay where they are placed, and messages that are repeated. A network loses 20 % to 40 % of the messages,
+/// doubles some, and parts actors; or it is reliable, so messages are late. Metaschedulers crash and restart.
+fn lossy() -> impl Strategy<Value = Drawn> {
+    let partition = (any::<u32>(), 0_i64..60, 1_i64..40)
+        .prop_map(|(alone, from, lasts)| (alone, from, from + lasts));
+    let partitions = prop::collection::vec(partition, 0..3);
+    let crash = (any::<u32>(), 0_i64..120, 1_i64..60)
+        .prop_map(|(actor, from, lasts)| (actor, from, from + lasts));
+    let crashes = prop::collection::vec(crash, 0..4);
+    let faults = (0.2..0.4, 0.0..0.3, any::<bool>(), any::<bool>(), any::<u64>());
+    (drawn(), 1_i64..8, partitions, crashes, faults).prop_map(
+        |(drawn, retry, partitions, crashes, (loss, duplication, datagram, recovers, seed))| {
+            let (providers, brokers) = (drawn.providers.len() as u32, drawn.moves.len() as u32);
+            let crashes = crashes
+                .into_iter()
+                .map(|(who, from, until)| (providers + who % brokers, from, until))
+                .collect();
+            let trouble = Trouble {
+                timeout: retry,
+                loss,
+                duplication,
+                partitions,
+                crashes,
+                datagram,
+                recovers,
+                seed,
+            };
+            let moves = vec![CoallocationPolicy::Rigid; drawn.moves.len()];
+            // A run without end must fail.
+            let horizon = Some(20_000);
+            Drawn { moves, retry: Some(retry), trouble: Some(trouble), horizon, ..drawn }
+        },
+    )
 }
 
 fn setup(drawn: &Drawn) -> Setup {
@@ -261,9 +302,12 @@ fn setup(drawn: &Drawn) -> Setup {
     for &moves in &drawn.moves {
         setup = setup.coallocator(moves, drawn.overhead).change_coallocator(|it| {
             (it.fill, it.choice, it.trials) = (drawn.fill, drawn.choice, drawn.trials);
-            it.requests = drawn.requests;
+            it.requests =
+                if drawn.retry.is_some() { RequestOrder::InTurns } else { drawn.requests };
+            it.retry = drawn.retry.map(Span::from_secs);
         });
     }
+    setup.trouble = drawn.trouble.clone();
     let providers = drawn.providers.len();
     let mut number = 0;
     let mut list = |drawn: &[Work]| {
@@ -321,61 +365,82 @@ fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn a_job_runs_whole_or_not_at_all_and_drivers_agree(drawn in drawn()) {
-        let setup = setup(&drawn);
-        let ran = setup.run_on_both();
-        let stats = ran.result.as_ref().expect("the run reaches its end");
-        prop_assert_eq!(ran.records.len() as u64, stats.jobs);
-        ran.assert_disclosures();
-        let widest: u32 = drawn.providers.iter().map(|it| it.0).sum();
-        let hides = drawn.providers.iter().any(|it| it.1 < 100);
-        let mut held: BTreeMap<(u32, u32), Vec<(Time, Time)>> = BTreeMap::new();
-        let mut hold = |provider, processors: &haggle_model::ProcessorSet, start, end| {
-            for &(first, last) in processors.intervals() {
-                for processor in first..=last {
-                    held.entry((provider, processor)).or_default().push((start, end));
-                }
-            }
-        };
-        for record in &ran.records {
-            if record.bag.is_some() {
-                is_whole(record, drawn.reordering)?;
-                for share in record.bag.iter().flat_map(|bag| &bag.shares) {
-                    for run in &share.runs {
-                        hold(share.provider.0, &run.processors, run.start, run.end);
-                    }
-                }
-                continue;
-            }
-            match (record.provider, record.start) {
-                (Some(provider), Some(start)) => {
-                    hold(provider.0, &record.processors, start, record.end);
-                    let kept = record.promised_end.is_some_and(|it| record.end <= it);
-                    prop_assert!(kept, "local job {} is late", record.job.number);
-                }
-                _ => {
-                    // A metascheduler that sees all free times refuses only jobs that are too wide.
-                    let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
-                    let sees_all = drawn.moves.len() == 1 && !hides && setup.latency == Span::ZERO;
-                    let sees_all = sees_all && setup.jitter == Span::ZERO;
-                    if rejected && sees_all && record.class == JobClass::External {
-                        prop_assert!(record.job.processors > widest, "{}", record.job.number);
-                    }
-                }
+/// Jobs run whole or not at all, and the drivers agree.
+fn check(drawn: &Drawn) -> Result<(), TestCaseError> {
+    let setup = setup(drawn);
+    let ran = setup.run_on_both();
+    let stats = ran.result.as_ref().expect("the run reaches its end");
+    prop_assert_eq!(ran.records.len() as u64, stats.jobs);
+    ran.assert_disclosures();
+    let widest: u32 = drawn.providers.iter().map(|it| it.0).sum();
+    let hides = drawn.providers.iter().any(|it| it.1 < 100);
+    let mut held: BTreeMap<(u32, u32), Vec<(Time, Time)>> = BTreeMap::new();
+    let mut hold = |provider, processors: &haggle_model::ProcessorSet, start, end| {
+        for &(first, last) in processors.intervals() {
+            for processor in first..=last {
+                held.entry((provider, processor)).or_default().push((start, end));
             }
         }
-        for ((provider, processor), mut stretches) in held {
-            stretches.sort_unstable();
-            for pair in stretches.windows(2) {
-                let apart = pair[0].1 <= pair[1].0;
-                prop_assert!(apart, "processor {} of provider {}", processor, provider);
+    };
+    for record in &ran.records {
+        let unfinished = drawn.retry.is_some() && record.outcome == JobOutcome::Unfinished;
+        let begin = || Vec::from_iter(ran.log.lines().take(200)).join("\n");
+        prop_assert!(!unfinished, "job {} waits:\n{}", record.job.number, begin());
+        if record.bag.is_some() {
+            is_whole(record, drawn.reordering || drawn.retry.is_some())?;
+            for share in record.bag.iter().flat_map(|bag| &bag.shares) {
+                for run in &share.runs {
+                    hold(share.provider.0, &run.processors, run.start, run.end);
+                }
+            }
+            continue;
+        }
+        match (record.provider, record.start) {
+            (Some(provider), Some(start)) => {
+                hold(provider.0, &record.processors, start, record.end);
+                let kept = record.promised_end.is_some_and(|it| record.end <= it);
+                prop_assert!(kept, "local job {} is late", record.job.number);
+            }
+            _ => {
+                // A metascheduler that sees all free times refuses only jobs that are too wide.
+                let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
+                let sees_all = drawn.moves.len() == 1 && !hides && setup.latency == Span::ZERO;
+                let sees_all = sees_all && setup.jitter == Span::ZERO && drawn.retry.is_none();
+                if rejected && sees_all && record.class == JobClass::External {
+                    prop_assert!(record.job.processors > widest, "{}", record.job.number);
+                }
             }
         }
     }
+    for ((provider, processor), mut stretches) in held {
+        stretches.sort_unstable();
+        for pair in stretches.windows(2) {
+            let apart = pair[0].1 <= pair[1].0;
+            prop_assert!(apart, "processor {} of provider {}", processor, provider);
+        }
+    }
+    Ok(())
+}
+
+fn cases(count: u32, drawn: impl Strategy<Value = Drawn>) {
+    let config = ProptestConfig { cases: count, failure_persistence: None, ..Default::default() };
+    proptest!(config, |(drawn in drawn)| check(&drawn)?);
+}
+
+#[test]
+fn a_job_runs_whole_or_not_at_all_and_drivers_agree() {
+    cases(300, drawn());
+}
+
+#[test]
+fn a_job_runs_whole_or_not_at_all_whatever_is_lost_or_late() {
+    cases(100, lossy());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_job_runs_whole_or_not_at_all_whatever_is_lost_or_late_at_length() {
+    cases(10_000, lossy());
 }
 
 /// A part that is held without an agreement is given back at its planned start. If one provider has no room any more,

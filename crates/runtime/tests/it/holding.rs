@@ -102,6 +102,7 @@ fn config(providers: &[ActorId]) -> NegotiatorConfig {
         coordinated: false,
         rounds: 5,
         offers_wait: None,
+        retry: None,
     }
 }
 

@@ -14,9 +14,10 @@ use haggle_agents::protocol::planning::{
 };
 use haggle_agents::protocol::{
     AgreementMessage, BargainMessage, CheckpointMessage, CoallocationMessage, DataMessage,
-    Dispatch, DispatchMessage, InformationMessage, Message, Moved, Parties, PlanningMessage,
-    QueryMessage, ReallocationMessage, ReservationMessage, ResourceMessage, RunMessage, Saved,
-    ShareMessage, SizeRequest, SoFar, Status, SubmissionMessage, TransactionMessage, Transfer,
+    Dispatch, DispatchMessage, InformationMessage, Message, Moved, NumberedMessage, Parties,
+    PlanningMessage, QueryMessage, ReallocationMessage, ReservationMessage, ResourceMessage,
+    RunMessage, Saved, ShareMessage, SizeRequest, SoFar, Status, SubmissionMessage,
+    TransactionMessage, Transfer,
 };
 use haggle_agents::{Submission, Timer};
 use haggle_agreements::{AgreementId, Answer as Vote, Instruction, ToCoordinator, ToParticipant};
@@ -186,8 +187,8 @@ table! {
         Answer { job: Names, message: TellsUpTo(&[Item::Change, Item::Estimate]) },
         RescheduleRequest { job: Tells(Item::Change) },
         Rescheduled { job: Names, moved: Asks },
-        Started { job: Tells(Item::JobStatus) },
-        Finished { job: Tells(Item::JobStatus), outcome: Tells(Item::JobStatus) },
+        Started { job: Tells(Item::JobStatus), id: Returned },
+        Finished { job: Tells(Item::JobStatus), id: Returned, outcome: Tells(Item::JobStatus) },
     }
     part_instruction(Instruction<Parts>) {
         Prepare { request: TellsUpTo(&[Item::Job]), lease: Asks, in_doubt: Asks },
@@ -217,6 +218,10 @@ table! {
         Begun { job: Tells(Item::JobStatus), id: Returned },
         Over { job: Tells(Item::JobStatus), id: Returned, outcome: Tells(Item::JobStatus) },
         Heard { job: Names, id: Returned },
+    }
+    numbered(NumberedMessage) {
+        Item { number: Counts, message: Public },
+        Received { next: Counts },
     }
     share(ShareMessage) {
         Started { job: Tells(Item::JobStatus) },
@@ -456,6 +461,13 @@ fn fields(message: &Message) -> Row {
             [transaction(it), inner].concat()
         }
         Message::Share(it) => share(it),
+        Message::Numbered(it) => {
+            let inner = match it {
+                NumberedMessage::Item { message, .. } => fields(message),
+                NumberedMessage::Received { .. } => Row::new(),
+            };
+            [numbered(it), inner].concat()
+        }
         Message::Planning(it) => {
             let inner = match it {
                 PlanningMessage::Plan(inner) => planned(inner),
@@ -523,6 +535,7 @@ fn fields(message: &Message) -> Row {
             | Timer::JobsArrived
             | Timer::Reallocate
             | Timer::AgreementDue
+            | Timer::RepeatDue
             | Timer::TryAgain { .. }
             | Timer::BeginAgain { .. }
             | Timer::IntervalBegins { .. }

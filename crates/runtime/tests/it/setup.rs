@@ -10,7 +10,7 @@ use haggle_agents::protocol::bargain::Answer;
 use haggle_agents::protocol::coallocation::Want;
 use haggle_agents::protocol::transaction::Spoken;
 use haggle_agents::protocol::{
-    AgreementMessage, BargainMessage, CoallocationMessage, Parties, QueryMessage,
+    AgreementMessage, BargainMessage, CoallocationMessage, NumberedMessage, Parties, QueryMessage,
     ReallocationMessage, ReservationMessage, ShareMessage, SubmissionMessage, TransactionMessage,
 };
 use haggle_agents::provider::Transacting;
@@ -141,6 +141,7 @@ impl Setup {
             coordinated: false,
             rounds: 5,
             offers_wait: None,
+            retry: None,
         });
         self
     }
@@ -175,6 +176,7 @@ impl Setup {
             overhead: Law::Constant(f64::from(overhead)),
             overhead_max: 25,
             trials: 5,
+            retry: None,
             latency_max: Span::ZERO,
             seed: 1,
             mapping: None,
@@ -257,6 +259,15 @@ impl Setup {
         ActorId(self.first_transactor() + others as u32)
     }
 
+    /// Metaschedulers that repeat messages, with the times between repetitions.
+    fn repeating(&self) -> Vec<(ActorId, Span)> {
+        let first = self.providers.len() + self.metaschedulers.len();
+        let negotiators = self.negotiators.iter().map(|it| it.retry);
+        let retries = negotiators.chain(self.coallocators.iter().map(|it| it.retry));
+        let numbered = (first as u32..).map(ActorId).zip(retries);
+        numbered.filter_map(|(me, retry)| Some((me, retry?))).collect()
+    }
+
     /// All protocols, each with the metaschedulers that follow it.
     fn transacting(&self, me: ActorId) -> Vec<Transacting> {
         let mut all: Vec<Transacting> = Vec::new();
@@ -334,6 +345,7 @@ impl Setup {
         for (place, mut config) in self.providers.clone().into_iter().enumerate() {
             let me = ActorId(actors.len() as u32);
             config.transacting = self.transacting(me);
+            config.repeating = self.repeating();
             config.store =
                 (self.sites.is_some() && self.stored.contains(&place)).then(|| CheckpointStore {
                     network: self.data_network(),
@@ -705,6 +717,7 @@ fn kind(actor: &AnyActor) -> ActorKind {
 fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
     let with_user = [between.from, between.to].contains(&ActorKind::User);
     let item = match message {
+        Message::Numbered(NumberedMessage::Item { message, .. }) => return items(message, between),
         Message::Submission(
             SubmissionMessage::Submit(_)
             | SubmissionMessage::Started { .. }
@@ -847,6 +860,7 @@ pub(crate) fn offers_in(message: &Message) -> Option<&Answer> {
     match message {
         Message::Bargain(BargainMessage::Offers(answer)) => Some(answer),
         Message::Agreement(message) => message.new_offers(),
+        Message::Numbered(NumberedMessage::Item { message, .. }) => offers_in(message),
         _ => None,
     }
 }

@@ -181,6 +181,7 @@ impl<'a> Check<'a> {
             let (key, word) = metascheduler.role().named();
             let needs = metascheduler.needs(&self.scenario.own);
             self.check_coallocation(&path, metascheduler, names);
+            self.check_time_of_retry(&path, metascheduler);
             for place in names.providers_meant(&metascheduler.providers) {
                 let provider = &self.scenario.providers[place];
                 let policy = Path::root().key("provider").index(place).key("policy");

@@ -36,12 +36,18 @@ impl Fault {
     /// Way to avoid the fault, for a line of help.
     const fn remedy(self, protocol: Protocol) -> &'static str {
         match self {
-            Fault::Loss if matches!(protocol, Protocol::Coallocation) => "set `loss = \"0%\"`",
-            Fault::Partition if matches!(protocol, Protocol::Coallocation) => {
+            Fault::Loss if matches!(protocol, Protocol::Mapping) => "set `loss = \"0%\"`",
+            Fault::Partition if matches!(protocol, Protocol::Mapping) => {
                 "part actors that send each other no messages"
+            }
+            Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Coallocation { .. }) => {
+                "set `retry` of its [metascheduler.coallocation]"
             }
             Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Transaction { .. }) => {
                 "set `retry` of its [metascheduler.coallocation]"
+            }
+            _ if matches!(protocol, Protocol::Bargaining { .. }) => {
+                "set `retry` of its [metascheduler.negotiation]"
             }
             Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
             Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
@@ -68,10 +74,18 @@ impl Fault {
 enum Protocol {
     /// It places rigid jobs, with or without queries.
     Placement,
-    /// It bargains over bags.
-    Bargaining,
-    /// It spreads rigid jobs over providers.
-    Coallocation,
+    /// It bargains over bags by messages that are repeated, or not.
+    Bargaining {
+        /// True if they are repeated.
+        repeats: bool,
+    },
+    /// It spreads rigid jobs over providers by messages that are repeated, or not.
+    Coallocation {
+        /// True if they are repeated.
+        repeats: bool,
+    },
+    /// It maps applications to cores of providers.
+    Mapping,
     /// It gets parts of rigid jobs by a protocol of agreements.
     Transaction {
         /// True if it sends unanswered messages again.
@@ -82,14 +96,17 @@ enum Protocol {
 }
 
 impl Protocol {
-    const fn of(metascheduler: &Metascheduler) -> Protocol {
+    fn of(metascheduler: &Metascheduler) -> Protocol {
         match metascheduler.role() {
             Role::Places(_) => Protocol::Placement,
-            Role::Composes(_) => Protocol::Bargaining,
+            Role::Composes(_) => Protocol::Bargaining { repeats: metascheduler.retry().is_some() },
             Role::Spreads(Coallocation { protocol: Some(_), retry, .. }) => {
                 Protocol::Transaction { repeats: retry.is_some() }
             }
-            Role::Spreads(_) | Role::Maps(_) => Protocol::Coallocation,
+            Role::Spreads(Coallocation { retry, .. }) => {
+                Protocol::Coallocation { repeats: retry.is_some() }
+            }
+            Role::Maps(_) => Protocol::Mapping,
             Role::Moves(_) => Protocol::Reallocation,
         }
     }
@@ -97,15 +114,22 @@ impl Protocol {
     /// True if every job reaches its end in spite of this fault.
     const fn survives(self, fault: Fault, transport: Transport) -> bool {
         match (fault, transport) {
-            // Parts start at the time that was booked, even if a commit is missing. So no message may take longer
-            // than planned.
-            (Fault::Loss | Fault::Partition, _) if matches!(self, Protocol::Coallocation) => false,
+            // A commit that is late is undone, and the job is tried again.
+            (_, _) if matches!(self, Protocol::Coallocation { repeats: true }) => true,
+            // Parts start at their booked times even if a commit is late, and no commit is undone. So no message may
+            // take longer than planned.
+            (Fault::Loss | Fault::Partition, _)
+                if matches!(self, Protocol::Coallocation { .. } | Protocol::Mapping) =>
+            {
+                false
+            }
             // A receiver answers each copy of a message.
             (Fault::Duplication | Fault::Reordering, _)
                 if matches!(self, Protocol::Transaction { .. }) =>
             {
                 true
             }
+            (_, _) if matches!(self, Protocol::Bargaining { repeats: true }) => true,
             (_, Transport::Datagram) if matches!(self, Protocol::Transaction { repeats: true }) => {
                 true
             }
@@ -117,11 +141,13 @@ impl Protocol {
                 Protocol::Placement => true,
                 // A receiver has at most one message of a part under way, and a late message is about a part that
                 // is over.
-                Protocol::Coallocation | Protocol::Transaction { .. } => true,
+                Protocol::Coallocation { .. }
+                | Protocol::Mapping
+                | Protocol::Transaction { .. } => true,
                 // An actor that waits for an answer does nothing else, and has one request open at a time.
                 Protocol::Reallocation => true,
                 // A probe is useless if it arrives before the offers that it is about.
-                Protocol::Bargaining => false,
+                Protocol::Bargaining { .. } => false,
             },
         }
     }
@@ -262,8 +288,10 @@ impl<'a> Check<'a> {
         let (does, name) = (fault.does(), &who.name);
         let talks = match Protocol::of(who) {
             Protocol::Placement => "places jobs",
-            Protocol::Bargaining => "bargains over bags",
-            Protocol::Coallocation => "starts jobs on several providers at once",
+            Protocol::Bargaining { .. } => "bargains over bags",
+            Protocol::Coallocation { .. } | Protocol::Mapping => {
+                "starts jobs on several providers at once"
+            }
             Protocol::Transaction { .. } => "gets parts of jobs from several providers",
             Protocol::Reallocation => "moves moldable jobs",
         };

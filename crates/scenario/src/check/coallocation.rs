@@ -49,15 +49,31 @@ impl Check<'_> {
             );
         }
         self.check_request_order(&at.key("requests"), metascheduler, names);
+        let moves = metascheduler.coallocation.as_ref().map(|it| it.policy.moves());
+        if metascheduler.retry().is_some() && moves > Some(CoallocationPolicy::Rigid) {
+            self.report(
+                &at.key("retry"),
+                format!(
+                    "metascheduler \"{name}\" moves jobs, and a move whose commit is late cannot be undone"
+                ),
+                "for jobs that stay",
+                "set `policy = \"rigid\"`, or remove `retry`".to_owned(),
+            );
+        }
         let crashes = names.crashing.contains(name.as_str());
-        if crashes {
+        let repeats = metascheduler.retry().is_some();
+        let help = match metascheduler.retry_table() {
+            Some(_) => "set `retry`, or take it out of `actors` of [[failures]]",
+            None => "take it out of `actors` of [[failures]]",
+        };
+        if crashes && !repeats {
             self.report(
                 &at,
                 format!(
                     "metascheduler \"{name}\" spreads jobs and crashes: some would start in part"
                 ),
                 "must not crash",
-                "take it out of `actors` of [[failures]]".to_owned(),
+                help.to_owned(),
             );
         }
     }

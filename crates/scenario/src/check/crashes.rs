@@ -65,11 +65,17 @@ impl Check<'_> {
         if lost
             && (!self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors) || overflow)
         {
+            let mut remedies = vec!["set `transport = \"reliable\"` in [network]".to_owned()];
+            let tables = self.concerned(actors, names).into_iter().map(|it| it.retry_table());
+            if let Some(tables) = tables.collect::<Option<BTreeSet<_>>>() {
+                let keys = tables.iter().map(|it| format!("`retry` of [metascheduler.{it}]"));
+                remedies.extend(keys);
+            }
             self.report(
                 &at,
                 "messages to an actor that is down are lost, and jobs with them".to_owned(),
                 "not survived",
-                "set `transport = \"reliable\"` in [network]".to_owned(),
+                remedies.join(", or "),
             );
         }
     }
@@ -86,12 +92,16 @@ impl Check<'_> {
 
     /// True if all metaschedulers that are or use one of these actors send lost messages again.
     fn is_said_again(&self, actors: &[Name], names: &Names) -> bool {
+        self.concerned(actors, names).iter().all(|it| it.retry().is_some())
+    }
+
+    /// The metaschedulers among these actors, and those with one of them as provider.
+    fn concerned(&self, actors: &[Name], names: &Names) -> Vec<&Metascheduler> {
         let actors: BTreeSet<&str> = actors.iter().map(|it| it.as_str()).collect();
         let matters = |it: &&Metascheduler| {
             let mut meant = names.copies_meant(&it.providers).into_iter();
             actors.contains(it.name.as_str()) || meant.any(|copy| actors.contains(copy.as_str()))
         };
-        let mut concerned = self.scenario.metaschedulers.iter().filter(matters);
-        concerned.all(|it| it.transaction().is_some_and(|(_, rules)| rules.retry.is_some()))
+        self.scenario.metaschedulers.iter().filter(matters).collect()
     }
 }

@@ -73,16 +73,6 @@ impl Check<'_> {
                 "write a length of time above zero, such as \"1s\"".to_owned(),
             );
         }
-        if coallocation.retry.is_some_and(|retry| retry < round_trip || retry == TimeSpan::ZERO) {
-            self.report(
-                &path.key("retry"),
-                format!(
-                    "`retry` is shorter than a message and its answer take, {round_trip}, or 0s"
-                ),
-                "sent again while the answer is in transit",
-                format!("set it to more than {round_trip}"),
-            );
-        }
         if let Protocol::Paxos(Paxos { acceptors, .. }) = protocol
             && acceptors.is_multiple_of(2)
         {
@@ -91,6 +81,24 @@ impl Check<'_> {
                 format!("{acceptors} acceptors can split into two halves without a decision"),
                 "an even number",
                 "write an odd number, 2 F + 1 for F that may be down".to_owned(),
+            );
+        }
+    }
+
+    /// A message is repeated after its answer could have arrived.
+    pub(super) fn check_time_of_retry(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let Some((table, retry)) = metascheduler.retry_table().zip(metascheduler.retry()) else {
+            return;
+        };
+        let round_trip = TimeSpan(self.latency_max() + self.latency_max());
+        if retry < round_trip || retry == TimeSpan::ZERO {
+            self.report(
+                &path.key(table).key("retry"),
+                format!(
+                    "`retry` is shorter than a message and its answer take, {round_trip}, or 0s"
+                ),
+                "sent again while the answer is in transit",
+                format!("set it to more than {round_trip}"),
             );
         }
     }

@@ -29,8 +29,9 @@ impl Check<'_> {
     pub(super) fn check_sizes(&mut self, names: &Names) {
         self.check_number_of_failures(names);
         for (index, metascheduler) in self.scenario.metaschedulers.iter().enumerate() {
-            let path = Path::root().key("metascheduler").index(index).key("coallocation");
-            self.check_number_of_messages(&path, metascheduler, names);
+            let path = Path::root().key("metascheduler").index(index);
+            self.check_number_of_repetitions(&path, metascheduler, names);
+            self.check_number_of_messages(&path.key("coallocation"), metascheduler, names);
         }
         for (index, provider) in self.scenario.providers.iter().enumerate() {
             let path = Path::root().key("provider").index(index).key("checkpoints");
@@ -75,16 +76,6 @@ impl Check<'_> {
             let at = path.key("protocol");
             self.check_recurring(&key.split('.').fold(at, |at, key| at.key(key)), period);
         }
-        if let Some(retry) = coallocation.retry {
-            self.check_recurring(&path.key("retry"), retry);
-        }
-        if let Some(retry) = coallocation.retry.filter(|it| !recurs_all_the_time(*it)) {
-            let parted = self.longest_partition().unwrap_or(TimeSpan::ZERO);
-            let count = providers * parted.0.as_secs_f64() / retry.0.as_secs_f64();
-            let message =
-                format!("about {} messages are lost in a partition of {parted}", about(count));
-            self.check_count(&path.key("retry"), count, message, "set a longer `retry`");
-        }
         let acceptors = match protocol {
             Protocol::Paxos(Paxos { acceptors, .. }) => f64::from(*acceptors),
             _ => 1.0,
@@ -103,6 +94,22 @@ impl Check<'_> {
             let help = "lower `trials`, `acceptors` or the `loss` of [network]".to_owned();
             self.doubt(&path.key("trials"), message, "many tries", help);
         }
+    }
+
+    /// The number of repetitions of messages of a metascheduler in a partition.
+    fn check_number_of_repetitions(&mut self, path: &Path, it: &Metascheduler, names: &Names) {
+        let Some((table, retry)) = it.retry_table().zip(it.retry()) else { return };
+        let providers = names.copies_meant(&it.providers).len() as f64;
+        let at = path.key(table).key("retry");
+        self.check_recurring(&at, retry);
+        if recurs_all_the_time(retry) {
+            return;
+        }
+        let parted = self.longest_partition().unwrap_or(TimeSpan::ZERO);
+        let count = providers * parted.0.as_secs_f64() / retry.0.as_secs_f64();
+        let message =
+            format!("about {} messages are lost in a partition of {parted}", about(count));
+        self.check_count(&at, count, message, "set a longer `retry`");
     }
 
     /// Checks the number of checkpoints that listed jobs send to their storage: each causes events of the network.

@@ -73,6 +73,24 @@ impl Metascheduler {
         Some((coallocation.protocol.as_ref()?, coallocation))
     }
 
+    /// Time after which it repeats a message without answer, if it repeats messages.
+    pub fn retry(&self) -> Option<TimeSpan> {
+        match self.role() {
+            Role::Composes(_) => self.negotiation.and_then(|it| it.retry),
+            Role::Spreads(coallocation) => coallocation.retry,
+            Role::Places(_) | Role::Moves(_) | Role::Maps(_) => None,
+        }
+    }
+
+    /// The table with the key `retry`, if it has one.
+    pub fn retry_table(&self) -> Option<&'static str> {
+        match self.role() {
+            Role::Composes(_) => Some("negotiation"),
+            Role::Spreads(_) => Some("coallocation"),
+            Role::Places(_) | Role::Moves(_) | Role::Maps(_) => None,
+        }
+    }
+
     /// True if providers hold parts of jobs for the metascheduler.
     pub const fn takes_parts(&self) -> bool {
         self.coallocation.is_some() || self.mapping.is_some()
@@ -223,6 +241,10 @@ pub struct Negotiation {
     /// Time to wait for offers; without it, until all have arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<TimeSpan>,
+    /// Time after which a message without answer is repeated. Without it, no message is repeated. Then each message
+    /// must arrive once, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<TimeSpan>,
     /// True if shares may take as long as the latest share of their bag.
     pub relax: bool,
     /// Measure of the computing power left, for "offers-dplb-v2".
@@ -236,6 +258,7 @@ impl Default for Negotiation {
         Negotiation {
             rounds: 5,
             wait: None,
+            retry: None,
             relax: false,
             weights: WeightRule::default(),
             spread: SpreadRule::default(),

@@ -56,7 +56,7 @@ impl Compute for ProtocolTraits {
                 ("orphans", is(Outcome::Orphans)),
                 ("waits", f64::from(traits.waits)),
                 ("blocks", f64::from(own.may_block())),
-                ("advance", f64::from(!own.is_immediate())),
+                ("advance", f64::from(!own.traits().immediate)),
             ];
             data.push(&[&protocol], 1, &values);
         }

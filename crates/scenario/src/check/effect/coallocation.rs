@@ -43,7 +43,6 @@ impl Check<'_> {
             ("part-min", protocol.is_none(), divides, remove),
             ("parts", protocol.is_none(), divides, remove),
             ("patience", waits, why, remedy),
-            ("retry", protocol.is_some(), answers, choose),
             ("back-off", protocol.is_some(), answers, choose),
         ];
         for (key, read, why, remedy) in rows {
