@@ -10,7 +10,7 @@ use crate::experiment::ExperimentError;
 use crate::experiment::sweep::SweepError;
 use crate::experiment::workload::WorkloadError as OpenError;
 use crate::experiment::world::StageError;
-use crate::scenario::{InvalidScenario, Problem, Source, Warnings};
+use crate::scenario::{InvalidScenario, Problem, ReadError, Source, Warnings};
 use crate::slurm::SlurmError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
@@ -18,12 +18,13 @@ use haggle_results::pack::Pack;
 use haggle_runtime::RunError;
 use haggle_workloads::WorkloadError;
 use haggle_workloads::failures::recorded::TraceProblem;
+use haggle_workloads::swf::{SwfError, SwfProblem};
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource,
     Severity, SourceCode, SourceSpan, SpanContents,
 };
 
-use crate::commands::Error;
+use crate::commands::{Error, example};
 use crate::exit::Exit;
 use crate::interrupt::interrupted;
 use crate::visible::{Shown as VisibleText, visible};
@@ -44,7 +45,15 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Experiment(inner) => experiment(inner),
         Error::Sweep(inner) => sweep(inner),
         Error::Slurm(inner) => slurm(inner),
-        Error::Read(_) | Error::Workflow(_) => plain(error, Exit::InvalidInput),
+        Error::Read(inner) => match example_of(inner) {
+            Some(name) => {
+                let hint =
+                    format!("`--example {name}` in place of the file is the example of this name");
+                hinted(error, &hint, Exit::InvalidInput)
+            }
+            None => plain(error, Exit::InvalidInput),
+        },
+        Error::Workflow(_) => plain(error, Exit::InvalidInput),
         Error::NoSuchRun { .. } => {
             hinted(error, "`haggle show --runs SCENARIO` lists them", Exit::Usage)
         }
@@ -169,6 +178,12 @@ fn slurm(error: &SlurmError) -> Exit {
     hinted(error, error.hint(), exit)
 }
 
+/// The built-in example that has the name of a missing file.
+fn example_of(error: &ReadError) -> Option<&str> {
+    let name = error.path.file_stem()?.to_str()?;
+    (error.error.kind() == io::ErrorKind::NotFound && example::is_one(name)).then_some(name)
+}
+
 /// An error of a run.
 fn experiment(error: &ExperimentError) -> Exit {
     match error {
@@ -184,6 +199,7 @@ fn experiment(error: &ExperimentError) -> Exit {
                     "\nhint: replay with --lenient, or set `malformed = \"skip\"` in the workload's \
                      rules, to leave such lines out and count them\n"
                 }
+                WorkloadError::Swf(inner) if is_missing(inner) => &format!("\nhint: {LOGS}\n"),
                 WorkloadError::OutOfOrder { .. } => {
                     "\nhint: set `order = \"sort\"` in the workload's rules, or sort the log first: \
                      `haggle workload convert --order sort LOG SORTED`\n"
@@ -241,12 +257,22 @@ fn damaged_pack(file: &Path) -> Option<&Path> {
     Pack::is_name_of_one(folder).then_some(folder)
 }
 
+/// Sources of logs.
+const LOGS: &str = "logs are in the Parallel Workloads Archive (https://www.cs.huji.ac.il/labs/parallel/workload/); \
+                    `haggle workload generate --jobs 2000 --processors 64 log.swf.gz` generates one";
+
+/// True if there is no such log.
+fn is_missing(error: &SwfError) -> bool {
+    matches!(&error.problem, SwfProblem::Open(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
 /// The option that avoids a problem with a log, if there is one.
 fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
     match error {
         WorkloadError::Swf(error) if error.problem.is_one_line() => {
             Some("add --lenient to leave such lines out and count them")
         }
+        WorkloadError::Swf(error) if is_missing(error) => Some(LOGS),
         WorkloadError::OutOfOrder { .. } => Some("add --order sort to sort the log in memory"),
         WorkloadError::NothingKept { .. } => {
             Some("the options under \"Rules for the log\" in --help keep more")

@@ -166,7 +166,7 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
     let path = folder.path().join("cut/jobs.csv");
     std::fs::write(&path, cut.join("\n") + "\n").expect("it can be written");
     let said = folder.haggle(&["compare", "easy", "cut", "-j", "0"]);
-    let until = said.find("\n  metric").expect("metrics come next");
+    let until = said.find("\nall ").expect("equal metrics come next");
     insta::assert_snapshot!(&said[..until], @r#"
     exit code: 1
     ----- stdout -----
@@ -569,4 +569,44 @@ fn variants_of_a_sweep_are_held_against_one_of_them() {
     ]
     ----- stderr -----
     "#);
+}
+
+/// Requests of providers are served in another order, and come to the same.
+#[test]
+fn rows_in_another_order_are_told_from_other_rows() {
+    let folder = Folder::with(&[]);
+    let order = "metascheduler.broker.coallocation.requests=by-provider";
+    folder.haggle(&["run", "--example", "coallocation", "--no-figures", "-o", "turns"]);
+    folder.haggle(&[
+        "run",
+        "--example",
+        "coallocation",
+        "--no-figures",
+        "-o",
+        "by",
+        "--set",
+        order,
+    ]);
+    let shown = folder.haggle(&["compare", "turns", "by"]);
+    assert!(shown.starts_with("exit code: 1\n"), "{shown}");
+    assert!(shown.contains("\ndifferent: disclosures, messages\n"), "{shown}");
+    assert!(shown.contains("\nsame rows in another order: messages, disclosures\n"), "{shown}");
+    assert!(shown.contains(" metrics are the same\n") && !shown.contains("B - A"), "{shown}");
+    let asked = folder.haggle(&["compare", "turns", "by", "--metric", "makespan"]);
+    assert!(asked.contains("B - A"), "{asked}");
+    let other = ["compare", "turns", "other"];
+    let policy = "provider.north.policy=fcfs";
+    folder.haggle(&["run", "--example", "quickstart", "--no-figures", "-o", "turns", "--force"]);
+    folder.haggle(&[
+        "run",
+        "--example",
+        "quickstart",
+        "--no-figures",
+        "-o",
+        "other",
+        "--set",
+        policy,
+    ]);
+    let shown = folder.haggle(&other);
+    assert!(!shown.contains("another order"), "{shown}");
 }

@@ -128,6 +128,14 @@ fn tasks_are_called_as_their_file_calls_them() {
     assert!(listed.contains("project_1") && listed.contains("add_2"), "{listed}");
     let json = folder.haggle(&["jobs", "named", "--json"]);
     assert!(json.contains("\"task_name\": \"add_2\""), "{json}");
+    let by_name = ["jobs", "named", "--where", "task_name == \"add_2\"", "--columns", "job"];
+    let listed = folder.haggle(&by_name);
+    assert!(listed.contains("add_2") && listed.contains("\n1 job\n"), "{listed}");
+    let sorted = folder.haggle(&["jobs", "named", "--columns", "task_name", "--sort=-task_name"]);
+    let place = |name: &str| sorted.find(name).expect("it is listed");
+    assert!(place("project_1") < place("add_2"), "{sorted}");
+    let none = folder.haggle(&["jobs", "drawn", "--where", "task_name != ()"]);
+    assert_eq!(stdout_of(&none), "no job\n");
     let told = folder.haggle(&["explain", "named", "flows!2"]);
     assert!(told.contains("flows!2: task \"add_2\", local"), "{told}");
     let gantt =

@@ -372,17 +372,43 @@ fn maintenance_that_nobody_meets_is_warned_about() {
             "until = \"150s\"\noverlap = \"break\"",
             "`overlap` of maintenance has no effect",
         ),
-        ("name = \"closed\"", "name = \"closed\"\nhorizon = \"50s\"", "maintenance has no effect"),
+        (
+            "[[user]]",
+            "notice = \"40s\"\n\n[[user]]",
+            "maintenance has no effect: the run is over before it is announced",
+        ),
     ] {
-        let folder = Folder::with(&[("s.toml", &CLOSED.replace(from, to))]);
+        let text = CLOSED.replace("name = \"closed\"", "name = \"closed\"\nhorizon = \"50s\"");
+        let folder = Folder::with(&[("s.toml", &text.replace(from, to))]);
         let shown = folder.haggle(&["validate", "s.toml"]);
         assert!(shown.contains(expected), "{to}: {shown}");
     }
-    // The run ends before the window begins.
-    let early =
-        CLOSED.replace("from = \"100s\"\nuntil = \"150s\"", "from = \"1d\"\nuntil = \"2d\"");
+    // The run is over before the window is announced.
+    let early = CLOSED.replace(
+        "from = \"100s\"\nuntil = \"150s\"",
+        "from = \"1d\"\nuntil = \"2d\"\nnotice = \"1h\"",
+    );
     let folder = Folder::with(&[("s.toml", &early)]);
     folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
     let warning = &summary(&folder, "out")["warnings"][0];
-    assert_eq!(warning, "maintenance has no effect: the run was over before a window began");
+    assert_eq!(
+        warning,
+        "maintenance has no effect: the run was over before a window was announced"
+    );
+}
+
+/// The first job asks for more time than there is before the window, and so it does not start.
+#[test]
+fn a_window_behind_the_end_may_keep_jobs_back() {
+    let text = CLOSED.replace("name = \"closed\"", "name = \"closed\"\nhorizon = \"50s\"");
+    let folder = Folder::with(&[("s.toml", &text)]);
+    let validated = folder.haggle(&["validate", "s.toml"]);
+    assert!(!validated.contains("maintenance has no effect"), "{validated}");
+    folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
+    let summary = summary(&folder, "out");
+    // The second job starts at 10 s instead, on three of four processors.
+    assert_eq!(summary["utilisation"], 0.6, "{summary:#}");
+    let warnings = summary["warnings"].to_string();
+    assert!(warnings.contains("no window of maintenance began"), "{warnings}");
+    assert!(!warnings.contains("has no effect"), "{warnings}");
 }

@@ -108,6 +108,38 @@ fn the_template_of_a_log_replays_it() {
     assert!(folder.read("mine.toml").contains("processors = 64\n"));
 }
 
+/// The sweep of a log asks for the same as its replay.
+#[test]
+fn the_template_of_a_log_takes_estimates() {
+    let folder = Folder::with(&[]);
+    folder.haggle(&["workload", "generate", "--jobs", "400", "--processors", "64", "my.swf.gz"]);
+    // Drawn requests would depend on the name of the workload.
+    let estimates = ["--estimates", "factor:3"];
+    folder.haggle(&[&["new", "mine.toml", "--log", "my.swf.gz"][..], &estimates].concat());
+    let text = folder.read("mine.toml");
+    assert!(
+        text.contains("\n[[workload.step]]\nkind = \"estimates\"\nrule = \"factor:3\"\n"),
+        "{text}"
+    );
+    assert!(!folder.haggle(&["validate", "mine.toml"]).contains("warning"), "{text}");
+    let one = text
+        .split("[[sweep.axis]]")
+        .next()
+        .expect("a part")
+        .replace("factor = 0.9", "factor = 1.0");
+    let one = one.replace("warm-up = \"5%\"", "").replace("cool-down = \"5%\"", "");
+    std::fs::write(folder.path().join("one.toml"), one).expect("it can be written");
+    let mean = |command: &[&str]| {
+        let shown = folder.haggle(&[command, &["--json", "--quiet"]].concat());
+        let object: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+        object["mean_waiting_time"].as_f64().expect("a number")
+    };
+    let replay = [&["replay", "my.swf.gz", "--policy", "easy"][..], &estimates].concat();
+    assert_eq!(mean(&replay), mean(&["run", "one.toml", "-o", "one"]));
+    let shown = folder.haggle(&["new", "other.toml", "--estimates", "exact"]);
+    assert!(shown.starts_with("exit code: 2\n"), "{shown}");
+}
+
 #[test]
 fn a_log_that_does_not_say_how_large_its_machine_is_needs_processors() {
     let log = "1 0 0 10 1 10 -1 1 10 -1 1 1 1 1 -1 -1 -1 -1\n";
@@ -151,6 +183,21 @@ fn an_unknown_example_gets_the_nearest_one_suggested() {
     assert!(shown.contains("a similar value exists: 'quickstart'"), "{shown}");
     let shown = folder.haggle(&["run"]);
     assert!(shown.contains("<SCENARIO|--example <NAME>>"), "{shown}");
+}
+
+#[test]
+fn a_missing_file_with_the_name_of_an_example_is_hinted_at() {
+    let folder = Folder::with(&[]);
+    insta::assert_snapshot!(folder.haggle(&["run", "scenarios/quickstart.toml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: cannot read `scenarios/quickstart.toml`: No such file or directory (os error 2)
+
+    hint: `--example quickstart` in place of the file is the example of this name
+    "#);
+    let other = folder.haggle(&["sweep", "scenarios/mine.toml"]);
+    assert!(!other.contains("hint"), "{other}");
 }
 
 #[test]

@@ -426,6 +426,8 @@ fn logs_that_are_none_are_refused() {
     ----- stdout -----
     ----- stderr -----
     error: workload "missing": missing.swf: cannot open the log: No such file or directory (os error 2)
+
+    hint: logs are in the Parallel Workloads Archive (https://www.cs.huji.ac.il/labs/parallel/workload/); `haggle workload generate --jobs 2000 --processors 64 log.swf.gz` generates one
     exit code: 3
     ----- stdout -----
     ----- stderr -----
@@ -452,7 +454,20 @@ fn logs_that_are_none_are_refused() {
     ----- stdout -----
     ----- stderr -----
     error: missing.swf: cannot open the log: No such file or directory (os error 2)
+
+    hint: logs are in the Parallel Workloads Archive (https://www.cs.huji.ac.il/labs/parallel/workload/); `haggle workload generate --jobs 2000 --processors 64 log.swf.gz` generates one
     "#);
+}
+
+#[test]
+fn passes_other_than_the_default_are_told() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let replay = |more: &[&str]| folder.haggle(&[&["replay", "log.swf"], more].concat());
+    assert!(!replay(&["--passes", "instant"]).contains("passes"));
+    let one = replay(&["--passes", "event"]);
+    assert!(one.contains("passes") && one.contains("event"), "{one}");
+    let several = replay(&["--passes", "event", "--policy", "fcfs,easy"]);
+    assert!(several.contains("  passes of the scheduler: event\n"), "{several}");
 }
 
 #[test]

@@ -278,6 +278,58 @@ fn results_of_something_else_are_kept() {
     assert!(shown.contains("is in the way: it does not hold a run"), "{shown}");
 }
 
+/// An axis loses a value: readers of all tables would still read its runs.
+#[test]
+fn runs_that_a_sweep_has_lost_are_removed_on_request() {
+    let (three, two) = (scenario(30), scenario(30).replace("\"fcfs\", ", ""));
+    let folder = Folder::with(&[("sweep.toml", &three)]);
+    let path = |name: &str| folder.path().join(name);
+    let sweep = ["sweep", "sweep.toml", "-o", "out"];
+    folder.haggle(&sweep);
+    fs::write(path("out/policy=fcfs/seed=2/notes.txt"), "mine").expect("it can be written");
+    // A folder that looks like a run and is none.
+    fs::create_dir_all(path("out/mine=1/seed=1")).expect("it can be made");
+    fs::write(path("out/mine=1/seed=1/jobs.parquet"), "mine").expect("it can be written");
+    fs::write(path("sweep.toml"), two).expect("it can be written");
+    let shown = unwrapped(&folder.haggle(&sweep));
+    let warning = "warning: `out` has 2 folders of runs that this sweep does not have, such as `policy=fcfs/seed=1`";
+    assert!(shown.starts_with("exit code: 0") && shown.contains(warning), "{shown}");
+    assert!(path(FIRST_RUN).exists(), "they are kept without --force");
+
+    let forced = [&sweep[..], &["--force"]].concat();
+    let shown = folder.haggle(&forced);
+    let removed = "2 folders of runs that this sweep does not have removed: policy=fcfs/seed=1\n";
+    assert!(shown.starts_with("exit code: 0") && shown.contains(removed), "{shown}");
+    let kept = "`out/policy=fcfs/seed=2` is not a run of this sweep, and is kept because haggle did not write `notes.txt`";
+    assert!(shown.contains(kept), "{shown}");
+    assert_eq!(folder.names_in("out/policy=fcfs"), ["seed=2"]);
+    assert_eq!(folder.names_in("out/policy=easy").len(), 3);
+    assert_eq!(folder.read("out/mine=1/seed=1/jobs.parquet"), "mine");
+
+    fs::remove_file(path("out/policy=fcfs/seed=2/notes.txt")).expect("it is there");
+    let shown = folder.haggle(&forced);
+    assert!(shown.contains("1 folder of runs"), "{shown}");
+    assert!(!path("out/policy=fcfs").exists(), "the folder of the value is empty");
+    let shown = folder.haggle(&forced);
+    assert!(!stderr_of(&shown).contains("does not have"), "{shown}");
+}
+
+#[test]
+fn packs_that_a_sweep_has_lost_are_removed_on_request() {
+    let (three, two) = (scenario(30), scenario(30).replace(", \"conservative\"", ""));
+    let folder = Folder::with(&[("sweep.toml", &three)]);
+    let packed = ["sweep", "sweep.toml", "-o", "out", "--pack", "4"];
+    folder.haggle(&packed);
+    fs::write(folder.path().join("sweep.toml"), two).expect("it can be written");
+    let shown = folder.haggle(&[&packed[..], &["--force"]].concat());
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    assert!(shown.contains("2 folders of runs that this sweep does not have removed"), "{shown}");
+    let packs = folder.names_in("out").into_iter().filter(|name| name.starts_with("pack="));
+    assert_eq!(packs.collect::<Vec<_>>(), ["pack=0", "pack=4"]);
+    folder.haggle(&["sweep", "sweep.toml", "-o", "fresh", "--pack", "4"]);
+    assert_eq!(differing(&results(&folder, "out"), &results(&folder, "fresh")), [""; 0]);
+}
+
 #[test]
 fn a_run_with_a_damaged_table_does_not_count_as_done() {
     let folder = Folder::with(&[("sweep.toml", &scenario(30))]);

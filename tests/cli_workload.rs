@@ -156,6 +156,8 @@ fn logs_that_are_none_are_refused() {
     ----- stdout -----
     ----- stderr -----
     error: missing.swf: cannot open the log: No such file or directory (os error 2)
+
+    hint: logs are in the Parallel Workloads Archive (https://www.cs.huji.ac.il/labs/parallel/workload/); `haggle workload generate --jobs 2000 --processors 64 log.swf.gz` generates one
     exit code: 3
     ----- stdout -----
     ----- stderr -----

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     print(&if args.json {
         format!("{:#}\n", json!(comparison))
     } else {
-        as_text(&args.a, b, &comparison)
+        as_text(&args.a, b, &comparison, !args.metrics.is_empty())
     })?;
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
 }
@@ -111,7 +111,7 @@ fn a_run_of(sweep: &Path) -> Error {
     }
 }
 
-fn as_text(a: &Path, b: &Path, comparison: &Comparison) -> String {
+fn as_text(a: &Path, b: &Path, comparison: &Comparison, are_asked: bool) -> String {
     let mut text = format!("A  {}\nB  {}\n\n", a.display(), b.display());
     text.push_str(&verdict(comparison));
     if !comparison.inputs.is_empty() {
@@ -122,9 +122,13 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison) -> String {
     if comparison.identical {
         return text;
     }
-    let mut rows = vec![row(["metric", "A", "B", "B - A", "%"])];
-    rows.extend(comparison.metrics.iter().map(metric_row));
-    text.push_str(&format!("\n{}", lines(&rows, &[0])));
+    if are_asked || comparison.metrics.iter().any(|it| it.a != it.b) {
+        let mut rows = vec![row(["metric", "A", "B", "B - A", "%"])];
+        rows.extend(comparison.metrics.iter().map(metric_row));
+        text.push_str(&format!("\n{}", lines(&rows, &[0])));
+    } else {
+        text.push_str(&format!("\nall {} metrics are the same\n", comparison.metrics.len()));
+    }
     text.push_str(&format!("\n{}", jobs(&comparison.jobs, comparison.seeds, &comparison.impact)));
     text.push_str(&attempts(&comparison.attempts));
     text
@@ -164,6 +168,10 @@ fn verdict(comparison: &Comparison) -> String {
         }
         false => format!("different: {}\n", comparison.tables.join(", ")),
     });
+    if !comparison.reordered.is_empty() {
+        let tables = comparison.reordered.join(", ");
+        text.push_str(&format!("same rows in another order: {tables}\n"));
+    }
     if !comparison.tables_of_one.is_empty() {
         text.push_str(&format!("only one has {}\n", comparison.tables_of_one.join(", ")));
     }

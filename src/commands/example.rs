@@ -117,6 +117,11 @@ pub(crate) fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(EXAMPLES.map(|(name, _)| name))
 }
 
+/// True if an example has this name.
+pub(crate) fn is_one(name: &str) -> bool {
+    EXAMPLES.iter().any(|example| example.0 == name)
+}
+
 /// The text of an example whose name has been checked.
 pub(crate) fn text(name: &str) -> &'static str {
     let found = EXAMPLES.iter().find(|example| example.0 == name);

@@ -33,12 +33,14 @@ const SHOWN: [&str; 9] = [
 /// List jobs of a run that meet a condition, in any order
 ///
 /// A condition is an expression over the columns of the table `jobs` (docs/results.md), in the language of claims. It
-/// may use `== != < <= > >= && || !`, `+ - * /`, and `in` with a list. A column without a value is `()`.
+/// may use `== != < <= > >= && || !`, `+ - * /`, and `in` with a list. A column without a value is `()`. Tasks of
+/// workflow files also have a `task_name`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle jobs runs/quickstart --where 'waiting_time > 3600' --sort=-waiting_time
   haggle jobs runs/quickstart --where 'providers_used > 1'
   haggle jobs runs/quickstart --where 'outcome == \"rejected\"' --columns job,refusal
+  haggle jobs runs/montage --where 'task_name == \"add_2\"'  # a task by its name in the file
   haggle jobs runs/quickstart --where 'deadline != () && left_time > deadline' --json")]
 pub(crate) struct Args {
     /// Folder of the run
@@ -61,9 +63,14 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// The columns of a job: those of its table, and its name as a task.
+fn names() -> impl Iterator<Item = &'static str> + Clone {
+    Table::Jobs.columns().iter().map(|it| it.name).chain([TASK_NAME])
+}
+
 /// The names of the columns, on request also with a leading minus.
 fn columns(with_reverse: bool) -> PossibleValuesParser {
-    let names = Table::Jobs.columns().iter().map(|it| it.name.to_owned());
+    let names = names().map(str::to_owned);
     let reverse = names.clone().filter(|_| with_reverse).map(|it| format!("-{it}"));
     let reverse = reverse.map(|it| clap::builder::PossibleValue::new(it).hide(true));
     PossibleValuesParser::new(names.map(clap::builder::PossibleValue::new).chain(reverse))
@@ -72,21 +79,30 @@ fn columns(with_reverse: bool) -> PossibleValuesParser {
 /// Lists the jobs.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let run = open_run(&args.folder)?;
-    let names = Vec::from_iter(Table::Jobs.columns().iter().map(|it| it.name));
+    let names = Vec::from_iter(names());
     let condition = args.condition.as_deref().map(|text| {
         Condition::read(text, &names).map_err(|mistake| unreadable(text, &mistake, &names))
     });
     let condition = condition.transpose()?;
-    let mut found = found(&run, args, condition.as_ref())?;
+    let mut shown = shown(args, condition.as_ref());
+    let by_name = shown.contains(&TASK_NAME);
+    let all_names = if by_name { task_names(&run, &Rows::all())? } else { Names::new() };
+    let mut found = found(&run, args, condition.as_ref(), &all_names)?;
     let all = found.len();
     let limit = args.limit.unwrap_or(if args.json { 0 } else { 50 });
     if limit > 0 {
         found.truncate(limit);
     }
-    let shown = shown(args, condition.as_ref());
-    let rows = run.columns_of(Table::Jobs, &shown, &Rows::of("job", found.iter().copied()))?;
+    let listed = Rows::of("job", found.iter().copied());
+    let rows = run.columns_of(Table::Jobs, &of_table(&shown), &listed)?;
     let order = order(&rows, &found)?;
-    let names = if args.columns.is_empty() { task_names(&run, &found)? } else { Names::new() };
+    let names = match !by_name && args.columns.is_empty() {
+        true => task_names(&run, &listed)?,
+        false => all_names,
+    };
+    if !by_name && !names.is_empty() {
+        shown.push(TASK_NAME);
+    }
     let text = match args.json {
         true => as_json(&rows, &shown, &order, &names),
         false => as_text(&rows, (&shown, &names), &order, all),
@@ -101,12 +117,17 @@ type Names = BTreeMap<i64, String>;
 /// The column of these names, which are in a table of their own.
 const TASK_NAME: &str = "task_name";
 
+/// The columns that stand in the table of jobs.
+fn of_table(columns: &[&'static str]) -> Vec<&'static str> {
+    columns.iter().copied().filter(|it| *it != TASK_NAME).collect()
+}
+
 /// The names of the tasks among some jobs; empty if no file has names.
-fn task_names(run: &RunReader, jobs: &[i64]) -> Result<Names, ResultsError> {
+fn task_names(run: &RunReader, jobs: &Rows) -> Result<Names, ResultsError> {
     if !run.has(Table::Tasks) {
         return Ok(Names::new());
     }
-    let jobs = JobRow::some(run, &Rows::of("job", jobs.iter().copied()))?;
+    let jobs = JobRow::some(run, jobs)?;
     let mut names = explain::task_names(run, &jobs)?;
     let name = |it: &JobRow| {
         let (workflow, task) = it.in_workflow()?;
@@ -115,12 +136,16 @@ fn task_names(run: &RunReader, jobs: &[i64]) -> Result<Names, ResultsError> {
     Ok(jobs.iter().filter_map(name).collect())
 }
 
-/// The name of the task in a row, if it has one.
-fn name_in<'n>(rows: &TableData, row: usize, names: &'n Names) -> Option<&'n str> {
-    match rows.cell(row, "job") {
-        CellValue::Integer(job) => names.get(&job).map(String::as_str),
-        _ => None,
+/// The value of a row in a column of the table, or its name as a task.
+fn cell<'d>(rows: &'d TableData, row: usize, column: &str, names: &'d Names) -> CellValue<'d> {
+    if column != TASK_NAME {
+        return rows.cell(row, column);
     }
+    let name = match rows.cell(row, "job") {
+        CellValue::Integer(job) => names.get(&job),
+        _ => None,
+    };
+    name.map_or(CellValue::Missing, |name| CellValue::Text(name))
 }
 
 /// The error for an invalid condition.
@@ -140,20 +165,30 @@ fn unreadable(text: &str, mistake: &Mistake, names: &[&str]) -> Error {
 }
 
 /// The numbers of the jobs for which the condition holds, in the requested order.
-fn found(run: &RunReader, args: &Args, condition: Option<&Condition>) -> Result<Vec<i64>, Error> {
+fn found(
+    run: &RunReader,
+    args: &Args,
+    condition: Option<&Condition>,
+    names: &Names,
+) -> Result<Vec<i64>, Error> {
     let sort = args.sort.as_deref().map(|it| (it.trim_start_matches('-'), it.starts_with('-')));
     let mut asked: Vec<&str> = vec!["job"];
     asked.extend(condition.iter().flat_map(|it| it.columns()).copied());
     asked.extend(sort.map(|it| it.0));
     asked.sort_unstable();
     asked.dedup();
+    asked.retain(|it| *it != TASK_NAME);
     let (mut found, mut mistake) = (Vec::new(), None);
     run.in_batches(Table::Jobs, &asked, &Rows::all(), |data| {
         for row in 0..data.rows() {
-            let holds = condition.map_or(Ok(true), |it| it.holds(|name| value(&data, row, name)));
+            let holds = condition
+                .map_or(Ok(true), |it| it.holds(|name| value(cell(&data, row, name, names))));
             let CellValue::Integer(job) = data.cell(row, "job") else { continue };
             match holds {
-                Ok(true) => found.push((key(&data, row, sort.map(|it| it.0)), job)),
+                Ok(true) => {
+                    let by = sort.map(|it| cell(&data, row, it.0, names));
+                    found.push((key(by.unwrap_or(CellValue::Missing)), job));
+                }
                 Ok(false) => {}
                 Err(error) => {
                     mistake = mistake.take().or(Some((job, error)));
@@ -181,8 +216,8 @@ fn found(run: &RunReader, args: &Args, condition: Option<&Condition>) -> Result<
     Ok(found.into_iter().map(|it| it.1).collect())
 }
 
-fn value<'d>(data: &'d TableData, row: usize, name: &str) -> Value<'d> {
-    match data.cell(row, name) {
+fn value(cell: CellValue<'_>) -> Value<'_> {
+    match cell {
         CellValue::Missing => Value::Missing,
         CellValue::Real(number) => Value::Real(number),
         CellValue::Integer(number) => Value::Integer(number),
@@ -198,8 +233,8 @@ enum Key {
     Text(String),
 }
 
-fn key(data: &TableData, row: usize, column: Option<&str>) -> Key {
-    match column.map_or(CellValue::Missing, |column| data.cell(row, column)) {
+fn key(cell: CellValue<'_>) -> Key {
+    match cell {
         CellValue::Missing => Key::None,
         CellValue::Real(number) => Key::Number(number),
         CellValue::Integer(number) => Key::Number(number as f64),
@@ -221,7 +256,7 @@ fn compare(a: &Key, b: &Key) -> Ordering {
 
 /// The columns that are listed.
 fn shown(args: &Args, condition: Option<&Condition>) -> Vec<&'static str> {
-    let named = |name: &str| Table::Jobs.columns().iter().map(|it| it.name).find(|it| *it == name);
+    let named = |name: &str| names().find(|it| *it == name);
     let mut shown: Vec<&'static str> = vec!["job"];
     match args.columns.as_slice() {
         [] => shown.extend(SHOWN),
@@ -256,7 +291,7 @@ fn as_text(
         return "no job\n".to_owned();
     }
     let kind = |name: &str| Table::Jobs.columns().iter().find(|it| it.name == name);
-    let cell = |row: usize, name: &str| match rows.cell(row, name) {
+    let cell = |row: usize, name: &str| match cell(rows, row, name, names) {
         CellValue::Missing => "-".to_owned(),
         CellValue::Real(number) if kind(name).is_some_and(|it| it.kind == Kind::Seconds) => {
             seconds(number)
@@ -265,17 +300,13 @@ fn as_text(
         CellValue::Integer(number) => number.to_string(),
         CellValue::Text(text) => text.to_owned(),
     };
-    let is_named = !names.is_empty();
-    let title = is_named.then(|| TASK_NAME.to_owned());
-    let mut table = vec![shown.iter().map(|it| (*it).to_owned()).chain(title).collect::<Vec<_>>()];
+    let mut table = vec![shown.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()];
     for &row in order {
-        let name = is_named.then(|| name_in(rows, row, names).unwrap_or("-").to_owned());
-        table.push(shown.iter().map(|name| cell(row, name)).chain(name).collect());
+        table.push(shown.iter().map(|name| cell(row, name)).collect());
     }
     let is_text =
-        |name: &&str| kind(name).is_some_and(|it| matches!(it.kind, Kind::Word | Kind::Text));
+        |name: &str| kind(name).is_none_or(|it| matches!(it.kind, Kind::Word | Kind::Text));
     let left = shown.iter().enumerate().filter(|it| is_text(it.1)).map(|it| it.0);
-    let left = left.chain(is_named.then_some(shown.len()));
     let mut text = lines(&table, &Vec::from_iter(left));
     match all - order.len() {
         0 => text.push_str(&format!("{}\n", count(all, "job"))),
@@ -288,7 +319,7 @@ fn as_text(
 }
 
 fn as_json(rows: &TableData, shown: &[&'static str], order: &[usize], names: &Names) -> String {
-    let cell = |row, name: &str| match rows.cell(row, name) {
+    let cell = |row, name: &str| match cell(rows, row, name, names) {
         CellValue::Missing => json!(null),
         CellValue::Real(number) => json!(number),
         CellValue::Integer(number) => json!(number),
@@ -296,8 +327,6 @@ fn as_json(rows: &TableData, shown: &[&'static str], order: &[usize], names: &Na
     };
     let job = |&row: &usize| {
         let cells = shown.iter().map(|name| ((*name).to_owned(), cell(row, name)));
-        let name = (!names.is_empty()).then(|| json!(name_in(rows, row, names)));
-        let cells = cells.chain(name.map(|name| (TASK_NAME.to_owned(), name)));
         cells.collect::<Map<String, serde_json::Value>>()
     };
     format!("{:#}\n", json!(Vec::from_iter(order.iter().map(job))))

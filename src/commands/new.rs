@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::replay::machine_size;
 use super::{Error, example, print};
 use crate::exit::Exit;
+use crate::scenario::quantity::EstimateRule;
 
 /// The scenarios to start from; the tests validate and run them.
 const PROVIDERS: &str = include_str!("new/template.toml");
@@ -26,6 +27,7 @@ const ONE_WORLD: &str = include_str!("../../scenarios/one-world.toml");
   haggle new mine.toml
   haggle new disclosure.toml --offers   # then: haggle sweep disclosure.toml
   haggle new loads.toml --log log.swf.gz --processors 64
+  haggle new loads.toml --log log.swf.gz --estimates uniform:5
   haggle new again.toml --example quickstart
   haggle new - --grid | less")]
 pub(crate) struct Args {
@@ -37,6 +39,9 @@ pub(crate) struct Args {
     /// Processors of the machine of `--log`, if the log does not contain the number
     #[arg(long, value_name = "N", requires = "log")]
     processors: Option<NonZeroU32>,
+    /// What users of `--log` ask for: exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
+    #[arg(long, value_name = "RULE", default_value = "trace", requires = "log")]
+    estimates: EstimateRule,
     /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
@@ -92,6 +97,14 @@ fn text(args: &Args) -> Result<Cow<'static, str>, Error> {
     })
 }
 
+/// The place in the scenario of a log where requests are replaced.
+const REQUESTS: &str = "# [[workload.step]]\n# kind = \"estimates\"\n# rule = \"uniform:5\"\n";
+
+/// The step that replaces the requests of a log.
+fn estimates(rule: EstimateRule) -> String {
+    format!("[[workload.step]]\nkind = \"estimates\"\nrule = \"{rule}\"\n")
+}
+
 /// The scenario that replays a log on a machine of its size.
 fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
     let processors = match args.processors {
@@ -106,7 +119,11 @@ fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
     let path = toml::Value::String(from_there.display().to_string()).to_string();
     let file = args.file.display().to_string();
     let text = LOG.replacen("FILE", &file, 1).replacen("\"LOG\"", &path, 1);
-    Ok(text.replacen("processors = 64", &format!("processors = {processors}"), 1))
+    let text = text.replacen("processors = 64", &format!("processors = {processors}"), 1);
+    Ok(match args.estimates {
+        EstimateRule::Trace => text,
+        rule => text.replacen(REQUESTS, &estimates(rule), 1),
+    })
 }
 
 /// Writes the scenario.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::command::own_rules;
 use crate::experiment::sweep::{
     Cause, Failed, OnFailure, SweepConduct, Swept, Wanted, announce, carry_out, clear_stale, look,
-    sum_up, sweep,
+    others, sum_up, sweep,
 };
 use crate::experiment::{Figures, Keep};
 use crate::scenario::file::TableFormat;
@@ -73,7 +73,8 @@ struct Sweep {
     /// Count finished runs of other builds of this version of haggle as done
     #[arg(long)]
     any_build: bool,
-    /// Repeat runs whose existing results belong to another scenario, seed, version, build or log, or are damaged
+    /// Repeat runs whose existing results belong to another scenario, seed, version, build or log, or are damaged;
+    /// remove runs from the folder that the sweep does not have
     #[arg(long)]
     force: bool,
     /// Draw each run's own figures too, also missing ones of finished runs
@@ -144,6 +145,9 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     if let Some(task) = &args.cluster.task {
         return cluster::task(&work, task);
     }
+    if args.part.is_none() || args.force {
+        see_to_others(args, &experiment, &output)?;
+    }
     if args.force {
         let cleared = clear_stale(&experiment, &folder, &output, wanted)?;
         if cleared > 0 && !args.quiet {
@@ -207,6 +211,38 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     let carried = carried?;
     say_left_out(&carried.figures_left_out);
     Ok(tell_failed(runs, &carried.failed))
+}
+
+/// Removes the runs in the folder that the sweep does not have, or warns of them.
+fn see_to_others(args: &Sweep, experiment: &Experiment, output: &Path) -> Result<(), Error> {
+    let others::Others { own, mixed } = &others::others(experiment, output)?;
+    let mut warnings = Vec::new();
+    if let Some(first) = own.first() {
+        let (folders, first) = (count(own.len(), "folder"), first.display());
+        if args.force {
+            others::remove(own, output)?;
+            if !args.quiet {
+                say(&format!("{folders} of runs that this sweep does not have removed: {first}\n"));
+            }
+        } else {
+            warnings.push(format!(
+                "`{}` has {folders} of runs that this sweep does not have, such as `{first}`: readers of all tables \
+                 read them, too; --force removes them",
+                output.display()
+            ));
+        }
+    }
+    warnings.extend(mixed.iter().map(|(folder, file)| {
+        let folder = output.join(folder);
+        format!(
+            "`{}` is not a run of this sweep, and is kept because haggle did not write `{file}` in it",
+            folder.display()
+        )
+    }));
+    if !args.quiet {
+        warn_of(&warnings);
+    }
+    Ok(())
 }
 
 /// The arguments of the command without those for Slurm.

@@ -21,8 +21,9 @@ use crate::report::{warn, warn_of};
 
 /// Run a scenario twice and on both drivers, and report the first line that differs
 ///
-/// Of a sweep, the first run of every variant is verified. Of a run's folder, the tables are checked against the digest
-/// that was written with them.
+/// Event logs of two runs on the sequential driver and of one on actix are compared. A fourth run writes
+/// tables, which are checked. Of a sweep, the first run of every variant is verified. Of a run's folder, the tables are
+/// checked against the digest that was written with them.
 ///
 /// With --random, whole scenarios are drawn over all keys. Each runs twice and on both drivers with every check, its
 /// jobs are explained and its figures drawn. The same is done with the scenario as the base of an extension, and as a
@@ -77,7 +78,11 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
         warn_of(&warnings);
         match verdict {
             Verdict::Same { lines } => {
-                print(&format!("{}: same {lines} lines in all three runs\n", variant.label))?;
+                print(&format!(
+                    "{}: same {lines} lines in all three runs (sequential twice, actix once); \
+                     tables checked in a fourth\n",
+                    variant.label
+                ))?;
             }
             Verdict::Differs(difference) => {
                 exit = Exit::Differs;

@@ -20,7 +20,8 @@ pub struct StorageLimits {
 /// Gives room to outputs in the order of their requests.
 ///
 /// An output that waits for room keeps no slot of its resource, but is lost if the resource fails.
-/// An output that is larger than the whole storage waits for ever, and does not block others.
+/// An output that is larger than the whole storage waits until the run is over, or until it is not
+/// needed any more, and does not block others.
 #[derive(Debug)]
 pub struct Storage {
     limits: StorageLimits,
@@ -29,6 +30,8 @@ pub struct Storage {
     counted: Time,
     account: StorageAccount,
     waiting: VecDeque<Request>,
+    /// Requests that are larger than the storage.
+    too_large: Vec<Request>,
     /// Room that was given and may be given back, in bytes.
     given: BTreeMap<(JobId, ActorId), u64>,
     /// Bytes that are fetched, by time.
@@ -75,6 +78,7 @@ impl Storage {
             counted: Time::ZERO,
             account: StorageAccount::default(),
             waiting: VecDeque::new(),
+            too_large: Vec::new(),
             given: BTreeMap::new(),
             stays: BTreeMap::new(),
             claims: BTreeMap::new(),
@@ -126,9 +130,17 @@ impl Storage {
         }
     }
 
+    /// Removes the request of an output that waits.
+    fn take_request(&mut self, job: JobId, resource: ActorId) -> Option<Request> {
+        let is_it = |it: &Request| (it.job, it.resource) == (job, resource);
+        if let Some(place) = self.waiting.iter().position(is_it) {
+            return self.waiting.remove(place);
+        }
+        let place = self.too_large.iter().position(is_it)?;
+        Some(self.too_large.remove(place))
+    }
+
     fn give(&mut self, now: Time, out: &mut Outbox) {
-        // An output that is larger than the storage must not block others.
-        self.waiting.retain(|it| it.bytes <= self.limits.capacity);
         while let Some(&request) = self.waiting.front() {
             let Request { job, resource, bytes, .. } = request;
             // No output overtakes one that requested room earlier.
@@ -159,11 +171,16 @@ impl Actor for Storage {
         match message {
             Message::Data(DataMessage::RoomRequest { job, bytes }) => {
                 self.claim(job, 1, 0);
-                self.waiting.push_back(Request { job, resource: from, bytes, since: now });
+                let request = Request { job, resource: from, bytes, since: now };
+                // It must not block others.
+                if bytes > self.limits.capacity {
+                    self.too_large.push(request);
+                } else {
+                    self.waiting.push_back(request);
+                }
             }
             Message::Data(DataMessage::RoomUnused { job, .. }) => {
-                let place = self.waiting.iter().position(|it| (it.job, it.resource) == (job, from));
-                match place.and_then(|place| self.waiting.remove(place)) {
+                match self.take_request(job, from) {
                     Some(request) => {
                         self.claim(job, -1, 0);
                         self.count_wait(now, &request);
@@ -178,7 +195,8 @@ impl Actor for Storage {
             }
             Message::Run(RunMessage::RunOver) => {
                 self.account.stuck = self.told;
-                for request in std::mem::take(&mut self.waiting) {
+                let waiting = std::mem::take(&mut self.waiting);
+                for request in waiting.into_iter().chain(std::mem::take(&mut self.too_large)) {
                     self.count_wait(now, &request);
                 }
                 out.observe(Observation::StorageAccount(self.account));

@@ -12,7 +12,7 @@ mod same;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use haggle_results::{Input, OwnRule, Provenance, ResultsError, RunReader, Summary};
+use haggle_results::{Input, OwnRule, Provenance, ResultsError, RunReader, Summary, Table};
 use serde::{Deserialize, Serialize};
 
 use haggle_results::metrics::named::of_run;
@@ -37,6 +37,8 @@ pub struct Comparison {
     pub seeds: (u64, u64),
     /// Tables of both with different contents.
     pub tables: Vec<String>,
+    /// Those of them that have the same rows in another order.
+    pub reordered: Vec<String>,
     /// Tables that only one has.
     pub tables_of_one: Vec<String>,
     /// Input files of one name with different contents.
@@ -107,6 +109,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         tables_b.get(name).is_some_and(|other| other != digest).then(|| name.clone())
     };
     let tables: Vec<String> = tables_a.iter().filter_map(differs).collect();
+    let reordered = reordered(a, b, &tables)?;
     let names: BTreeSet<&String> = tables_a.keys().chain(tables_b.keys()).collect();
     let alone = |name: &&String| !tables_a.contains_key(*name) || !tables_b.contains_key(*name);
     let summaries = (a.summary()?, b.summary()?);
@@ -120,6 +123,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         identical: whole && tables.is_empty() && say_the_same(&summaries),
         seeds: (side_a.seed, side_b.seed),
         tables,
+        reordered,
         tables_of_one: names.into_iter().filter(alone).cloned().collect(),
         inputs: inputs.map(|input| input.path.clone()).collect(),
         scenario: key_differences((a, &side_a), (b, &side_b))?,
@@ -130,6 +134,19 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         changed_a: side_a.changed,
         changed_b: side_b.changed,
     })
+}
+
+/// The tables that have the same rows in both runs.
+fn reordered(a: &RunReader, b: &RunReader, tables: &[String]) -> Result<Vec<String>, ResultsError> {
+    let mut found = Vec::new();
+    for table in Table::ALL.into_iter().filter(|table| tables.iter().any(|it| it == table.name())) {
+        // Of a run whose tables were not kept, only digests in order are known.
+        let is_known = a.has(table) && b.has(table);
+        if is_known && a.rows_in_any_order(table)? == b.rows_in_any_order(table)? {
+            found.push(table.name().to_owned());
+        }
+    }
+    Ok(found)
 }
 
 /// The metrics of groups of jobs that one of two runs has.

@@ -1,10 +1,35 @@
 //! Findings that only a run shows: settings without effect, and causes of endless waits.
 
+use haggle_model::Time;
 use haggle_results::Summary;
+use haggle_scenario::file::Maintenance;
 use haggle_workloads::{SharedReport, WatchedStep};
 
 /// Below this availability, the failures are probably a mistake of the scenario.
 const HARDLY_UP: f64 = 0.05;
+
+/// Windows of maintenance by the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Windows {
+    /// The scenario has none.
+    None,
+    /// None was announced.
+    Unannounced,
+    /// Some were announced, so that queues planned around them.
+    Announced,
+}
+
+impl Windows {
+    /// Those of `tables` by the time `end`.
+    pub(super) fn by(end: Time, tables: &[Maintenance]) -> Windows {
+        let first = tables.iter().map(|it| Time::ZERO + it.first_announced()).min();
+        match first {
+            None => Windows::None,
+            Some(first) if first > end => Windows::Unannounced,
+            Some(_) => Windows::Announced,
+        }
+    }
+}
 
 /// Warnings about steps that changed no job, unread fields of logs, failures of nothing or of
 /// almost everything, and maintenance after the end of the run. Full storage and deadlocks with
@@ -14,7 +39,7 @@ pub(super) fn without_effect(
     reports: &[(String, SharedReport)],
     summary: &Summary,
     fails: bool,
-    closes: bool,
+    maintenance: Windows,
 ) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     let mut say = |text: String| {
@@ -43,8 +68,17 @@ pub(super) fn without_effect(
         }
     }
     availability(summary).filter(|_| fails).into_iter().for_each(&mut say);
-    if closes && summary.maintenance.is_none() {
-        say("maintenance has no effect: the run was over before a window began".to_owned());
+    match maintenance {
+        _ if summary.maintenance.is_some() => {}
+        Windows::None => {}
+        Windows::Announced => say(
+            "no window of maintenance began: the run was over before. Windows that were announced may still have \
+             kept jobs from starting"
+                .to_owned(),
+        ),
+        Windows::Unannounced => {
+            say("maintenance has no effect: the run was over before a window was announced".to_owned());
+        }
     }
     let storage = summary.grid.as_ref().and_then(|grid| grid.storage);
     if let Some(jobs @ 1..) = storage.map(|it| it.stuck) {

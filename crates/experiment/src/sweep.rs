@@ -6,6 +6,8 @@
 //!                    runs.csv, aggregate.csv, failed.csv, figures <──┘ sum_up
 //! ```
 
+pub mod others;
+
 mod carry;
 mod failed;
 mod packed;

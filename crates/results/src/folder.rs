@@ -6,9 +6,23 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::ResultsError;
+use crate::columns::Table;
 
 /// File that marks a folder as a run.
 pub(crate) const MARKER: &str = "provenance.json";
+
+/// True if the folder of a run or of a pack has files of this name: tables, figures, or what describes them.
+pub fn is_file_of_run(name: &str) -> bool {
+    const OTHERS: [&str; 6] =
+        [MARKER, "summary.json", "timing.json", "scenario.toml", "pack.json", "runs.parquet"];
+    let is_table = |stem| Table::ALL.iter().any(|table| table.name() == stem);
+    let ours = match name.rsplit_once('.') {
+        Some((stem, "parquet" | "csv")) => is_table(stem),
+        Some((_, "png" | "svg" | "pdf")) => true,
+        _ => false,
+    };
+    ours || OTHERS.contains(&name)
+}
 
 /// Treatment of a folder that has the final name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

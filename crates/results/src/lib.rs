@@ -39,7 +39,7 @@ pub use about::About;
 pub use columns::Table;
 pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
-pub use folder::Existing;
+pub use folder::{Existing, is_file_of_run};
 pub use metrics::{
     AttemptLoss, Cut, Extent, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves,
     Networks, Plans, SettledAttempt, SettledJob, Summary,

@@ -197,6 +197,11 @@ impl Pack {
         self.runs.len()
     }
 
+    /// Number of its last run in the sweep; `None` if it has no runs.
+    pub fn last(&self) -> Option<usize> {
+        self.runs.last().map(|run| run.run)
+    }
+
     /// Its runs.
     pub(crate) fn runs(&self) -> &[PackedRun] {
         &self.runs

@@ -6,5 +6,5 @@ mod garbage;
 mod laws;
 #[path = "failures/properties.rs"]
 mod properties;
-#[path = "failures/real_traces.rs"]
-mod real_traces;
+#[path = "failures/real_logs.rs"]
+mod real_logs;

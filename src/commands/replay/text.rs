@@ -2,6 +2,7 @@
 
 use crate::experiment::{Outcome, Written};
 use crate::scenario::Scenario;
+use crate::scenario::file::Passes;
 
 use super::{Args, Baseline, Policy};
 use crate::commands::table::lines;
@@ -21,6 +22,7 @@ pub(super) fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> St
     for (_, rules) in scenario.log_rules() {
         text.push_str(&line(("rules for the log", rules, "")));
     }
+    text.extend(passes(args).map(|word| line(("passes", word, "decisions of the scheduler"))));
     text.extend(counts(outcome).into_iter().map(line));
     if let Some(written) = &outcome.written {
         text.push_str(&format!("results in {}\n", written.folder.display()));
@@ -65,6 +67,7 @@ pub(super) fn side_by_side(
     for (_, rules) in outcomes.first().into_iter().flat_map(|(scenario, _)| scenario.log_rules()) {
         text.push_str(&format!("  rules for the log: {rules}\n"));
     }
+    text.extend(passes(args).map(|word| format!("  passes of the scheduler: {word}\n")));
     for written in outcomes.iter().filter_map(|(_, outcome)| outcome.written.as_ref()) {
         text.push_str(&format!("results in {}\n", written.folder.display()));
         if outcomes.len() == 1 {
@@ -72,6 +75,11 @@ pub(super) fn side_by_side(
         }
     }
     text
+}
+
+/// How often the scheduler decides, if that is not the default.
+fn passes(args: &Args) -> Option<String> {
+    (args.passes != Passes::default()).then(|| args.passes.name().to_owned())
 }
 
 /// The facts that every replay prints.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
 use crate::scenario::relative;
-use haggle_results::{Existing, Table};
+use haggle_results::{Existing, is_file_of_run};
 
 use crate::commands::{Error, output};
 
@@ -45,7 +45,7 @@ impl OwnFolder {
         let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
         let strange = names.filter_map(|name| {
             let name = name.to_string_lossy().into_owned();
-            (!is_of_a_run(&name)).then_some(name)
+            (name != NOTE && !is_file_of_run(&name)).then_some(name)
         });
         match strange.min() {
             None => Ok(Existing::Replace),
@@ -64,14 +64,4 @@ impl OwnFolder {
 fn way(file: &Path, folder: &Path) -> String {
     let whole = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned());
     relative(&whole(file), &whole(folder)).to_string_lossy().into_owned()
-}
-
-/// True if a run or its figures have files of this name.
-fn is_of_a_run(name: &str) -> bool {
-    match name.rsplit_once('.') {
-        Some((stem, "parquet" | "csv")) => Table::ALL.iter().any(|table| table.name() == stem),
-        Some((_, "png" | "svg" | "pdf")) => true,
-        _ => [NOTE, "summary.json", "provenance.json", "timing.json", "scenario.toml"]
-            .contains(&name),
-    }
 }

@@ -10,6 +10,7 @@ use crate::digest::{RunDigest, column_digest, digest_of, read_back};
 use crate::words::WordList;
 use crate::writer::ROWS_PER_BATCH;
 use crate::{Provenance, ResultsError};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Columns that are read at once. A large table does not fit into memory as a whole.
 const AT_ONCE: usize = 8;
@@ -73,6 +74,23 @@ impl RunReader {
         Ok(now.get(table.name()) != written.digest.tables.get(table.name()))
     }
 
+    /// A digest of the rows of a table that does not depend on their order, with their number.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn rows_in_any_order(&self, table: Table) -> Result<(usize, u64), ResultsError> {
+        let mut rows: Vec<u64> = Vec::new();
+        for columns in table.columns().chunks(AT_ONCE) {
+            let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+            let data = self.columns(table, &names)?;
+            rows.resize(data.rows(), 0);
+            for (_, data) in data.columns {
+                add_to_rows(&mut rows, &data);
+            }
+        }
+        Ok((rows.len(), rows.iter().fold(0, |all, row| all.wrapping_add(*row))))
+    }
+
     fn table_digest(&self, table: Table) -> Result<(Table, u64, u128), ResultsError> {
         let mut digests = Vec::with_capacity(table.columns().len());
         let mut rows = 0;
@@ -85,6 +103,23 @@ impl RunReader {
             }
         }
         Ok((table, rows, digest_of(table, digests.into_iter())))
+    }
+}
+
+/// Adds the value that each row has in a column to the hash of the row.
+fn add_to_rows(rows: &mut [u64], column: &ColumnData) {
+    let bytes = |row: usize| match column {
+        ColumnData::Real(values) => values[row].map(|value| value.to_bits().to_le_bytes().to_vec()),
+        ColumnData::Integer(values) => values[row].map(|value| value.to_le_bytes().to_vec()),
+        ColumnData::Text(texts) => {
+            texts.codes[row].map(|code| texts.texts[code as usize].as_bytes().to_vec())
+        }
+    };
+    for (row, hash) in rows.iter_mut().enumerate() {
+        let value = bytes(row);
+        let is_there = u64::from(value.is_some());
+        *hash =
+            xxh3_64_with_seed(value.as_deref().unwrap_or_default(), hash.wrapping_add(is_there));
     }
 }
 

@@ -42,7 +42,6 @@ impl RunWriter {
         job: JobId,
         event: &AgreementEvent,
     ) -> Result<(), ResultsError> {
-        let open = &mut self.holds.open;
         match *event {
             AgreementEvent::Held { processors, start, end, lease_end } => {
                 let hold = Hold {
@@ -55,17 +54,19 @@ impl RunWriter {
                     carried_out: None,
                     occupied: None,
                 };
-                open.insert((id, actor), hold);
-                Ok(())
+                // A new hold of the same part replaces an earlier one, which then has its row.
+                let replaced = self.holds.end((id, actor), Some(now), "given_up", &mut self.files);
+                self.holds.open.insert((id, actor), hold);
+                replaced
             }
             AgreementEvent::CarriedOut { end } => {
-                open.entry((id, actor)).and_modify(|it| {
+                self.holds.open.entry((id, actor)).and_modify(|it| {
                     (it.carried_out, it.finish) = (Some(now), Some(end));
                 });
                 Ok(())
             }
             AgreementEvent::Occupied => {
-                open.entry((id, actor)).and_modify(|it| it.occupied = Some(now));
+                self.holds.open.entry((id, actor)).and_modify(|it| it.occupied = Some(now));
                 Ok(())
             }
             AgreementEvent::GivenUp => {

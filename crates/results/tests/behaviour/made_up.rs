@@ -75,6 +75,14 @@ pub(crate) fn write(
         let (from, to) = (ActorId(i as u32 % 4), ActorId((i as u32 + 1) % 4));
         writer.message(record.end, from, to, kinds[i % 5], Some(record.job.id))?;
     }
+    publish(writer, &metrics)
+}
+
+/// Ends the run, and gives its folder the final name.
+pub(crate) fn publish(
+    mut writer: RunWriter,
+    metrics: &Metrics,
+) -> Result<(Summary, String), ResultsError> {
     writer.counted(&metrics.counted())?;
     let run = writer.finish()?;
     let summary = metrics.summarise();

@@ -3,6 +3,7 @@
 mod damaged;
 mod folders;
 mod grids;
+mod holds;
 mod made_up;
 mod picked_rows;
 mod round_trip;

@@ -140,6 +140,9 @@ fn an_output_without_hope_lets_others_pass() {
     grid.plan.storage = Some(limits);
     let ran = grid.run_on_both();
     assert_eq!((ran.done(0), ran.done(1)), (None, Some(11.0)));
+    // It waits from its computation until the run is over, and this counts.
+    let storage = ran.storage.expect("it has limits");
+    assert_eq!((storage.waits, storage.waited), (1, secs(50.0)));
     let open = ran.jobs.iter().find(|it| it.job.id.0 == 0).expect("it is told of");
     assert!(matches!(open.outcome, GridOutcome::Open { .. }), "{open:?}");
 }

@@ -1,7 +1,9 @@
 //! Counts the work that a few lines may cause, before anything is simulated. Work of hours or days is refused;
 //! work that takes long is doubtful, but may be intended.
 
-use std::collections::BTreeSet;
+mod submitted;
+
+use std::slice::from_ref;
 
 use haggle_model::Span;
 
@@ -12,6 +14,7 @@ use crate::file::{
 };
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
+use submitted::Submitted;
 
 /// Number of events that take minutes.
 const LONG: f64 = 1e7;
@@ -33,10 +36,7 @@ impl Check<'_> {
             self.check_number_of_repetitions(&path, metascheduler, names);
             self.check_number_of_messages(&path.key("coallocation"), metascheduler, names);
         }
-        for (index, provider) in self.scenario.providers.iter().enumerate() {
-            let path = Path::root().key("provider").index(index).key("checkpoints");
-            self.check_number_of_checkpoints(&path, provider, names);
-        }
+        self.check_numbers_of_checkpoints(names);
         if let Some(plans) = &self.scenario.plans {
             self.check_number_of_sets(plans);
         }
@@ -112,23 +112,31 @@ impl Check<'_> {
         self.check_count(&at, count, message, "set a longer `retry`");
     }
 
-    /// Checks the number of checkpoints that listed jobs send to their storage: each causes events of the network.
-    fn check_number_of_checkpoints(&mut self, path: &Path, it: &Provider, names: &Names) {
-        let (scenario, directory) = (self.scenario, self.directory);
-        let store = scenario.store_of(it).filter(|_| scenario.link_sharing().is_some());
-        let checkpoints = it.checkpoints.as_ref().filter(|_| store.is_some());
-        let Some(interval) = checkpoints.and_then(|it| it.interval) else { return };
-        let own = names.copies_meant(std::slice::from_ref(&it.name));
-        // A metascheduler may submit all of its jobs here.
-        let may_come = |to: &str| {
-            own.iter().any(|copy| copy == to) || names.metaschedulers.iter().any(|name| name == to)
+    /// Checks the number of checkpoints that listed jobs send to the storage of each provider: each causes events of the
+    /// network.
+    fn check_numbers_of_checkpoints(&mut self, names: &Names) {
+        let scenario = self.scenario;
+        let sends = |it: &Provider| {
+            let store = scenario.store_of(it).filter(|_| scenario.link_sharing().is_some());
+            store.is_some() && it.checkpoints.as_ref().is_some_and(|it| it.interval.is_some())
         };
-        let users = scenario.users.iter().filter(|user| may_come(user.submits_to.as_str()));
-        let workloads: BTreeSet<usize> =
-            users.flat_map(|user| directory.sources(user.workload.as_str())).collect();
-        let jobs = workloads.iter().flat_map(|&at| scenario.workloads[at].jobs.iter().flatten());
-        let horizon = scenario.scenario.horizon.map_or(Span::FOREVER, |horizon| horizon.0);
-        let seconds = jobs.map(|job| job.run.0.min(horizon).as_secs_f64()).sum::<f64>();
+        if !scenario.providers.iter().any(sends) {
+            return;
+        }
+        let submitted = Submitted::of(scenario, self.directory, names);
+        for (index, provider) in scenario.providers.iter().enumerate() {
+            if sends(provider) {
+                let path = Path::root().key("provider").index(index).key("checkpoints");
+                let seconds = submitted.seconds_at(&names.copies_meant(from_ref(&provider.name)));
+                self.check_number_of_checkpoints(&path, provider, seconds);
+            }
+        }
+    }
+
+    /// Checks this number for one provider, whose jobs may compute for `seconds`.
+    fn check_number_of_checkpoints(&mut self, path: &Path, it: &Provider, seconds: f64) {
+        let Some(interval) = it.checkpoints.as_ref().and_then(|it| it.interval) else { return };
+        let store = self.scenario.store_of(it);
         let count = seconds / it.speed / interval.0.as_secs_f64();
         let message = format!(
             "about {} checkpoints go to \"{}\": listed jobs compute for {}, and write one every {interval}",

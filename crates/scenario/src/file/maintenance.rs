@@ -40,6 +40,11 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
+    /// Announcement of the first window, from the start of the run.
+    pub fn first_announced(&self) -> Span {
+        self.notice.map_or(Span::ZERO, |notice| (self.from.0 - notice.0).max(Span::ZERO))
+    }
+
     /// Beginnings and ends of the windows, from the start of the run, in order.
     pub fn windows(&self) -> impl Iterator<Item = (Span, Span)> {
         let every = self.every.map_or(Span::ZERO, |every| every.0);

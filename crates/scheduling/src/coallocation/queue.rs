@@ -117,9 +117,14 @@ impl CoallocationQueue {
         true
     }
 
-    /// Moves a part to the place kept for it; returns `false` if there is none.
+    /// Moves a part to the place kept for it. Returns `false`, and the part keeps its own place, if there is none, or
+    /// if its start is over.
     pub fn settle(&mut self, now: Time, slot: Slot) -> bool {
-        let Some(to) = self.release(now, slot).filter(|to| now <= to.start) else { return false };
+        let Some(to) = self.release(now, slot) else { return false };
+        if to.start < now {
+            self.gives_back(now, to);
+            return false;
+        }
         self.queue.fix_anew(now, slot, to);
         true
     }
@@ -128,9 +133,14 @@ impl CoallocationQueue {
     pub fn abandon(&mut self, now: Time, slot: Slot) -> bool {
         let dropped = self.release(now, slot);
         if let Some(to) = dropped {
-            self.queue.has_given_back(to.start.max(now), to.end(), to.processors);
+            self.gives_back(now, to);
         }
         dropped.is_some()
+    }
+
+    /// Lets waiting jobs try the place of a move that is not made.
+    fn gives_back(&mut self, now: Time, to: Interval) {
+        self.queue.has_given_back(to.start.max(now), to.end(), to.processors);
     }
 
     /// The first start from `from` on with enough room.

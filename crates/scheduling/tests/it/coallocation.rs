@@ -553,6 +553,28 @@ fn a_prepared_move_that_is_dropped_leaves_all_as_it_was() {
     assert!(!queue.settle(at(0), slot(0)) && !queue.abandon(at(0), slot(0)));
 }
 
+/// The place of the move begins at 2 s, and the move is settled at 3 s.
+#[test]
+fn a_move_that_is_settled_too_late_gives_its_room_to_waiting_jobs() {
+    let mut queue = CoallocationQueue::new(4, QUEUE);
+    let part = |start, processors| Interval { start: at(start), span: span(5), processors };
+    assert!(queue.hold(at(0), slot(0), part(20, 3)));
+    assert!(queue.prepare(at(0), slot(0), part(2, 4)));
+    let job = Request {
+        slot: slot(1),
+        processors: 4,
+        span: Some(span(5)),
+        key: 0,
+        deadline: None,
+        ahead: false,
+    };
+    assert_eq!(queue.submit(at(0), job), Some(at(12)), "from 7 to 12");
+    assert!(!queue.settle(at(3), slot(0)), "its start is over");
+    assert_eq!(queue.planned(slot(0)), Some(part(20, 3)), "it keeps its place");
+    queue.compress(at(3));
+    assert_eq!(queue.next_start(), Some(at(3)));
+}
+
 fn a_world() -> impl Strategy<Value = (Vec<u32>, Vec<Job>)> {
     let sizes = prop::collection::vec(2_u32..8, 2..4);
     let job = (prop::option::weighted(0.6, 0_usize..3), 0_i64..40, 1_u32..9, 1_i64..12, 0_u8..101);

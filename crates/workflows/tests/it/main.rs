@@ -4,7 +4,7 @@ mod files;
 mod garbage;
 mod graph;
 mod obvious;
-mod real_files;
+mod real_logs;
 mod schedules;
 mod shapes;
 mod strategies;

@@ -1,9 +1,7 @@
-//! Facts about the archive's logs. They are not part of this repository:
-//! `HAGGLE_TRACES` names the directory that holds them.
-
-use std::path::PathBuf;
+//! Facts about the logs of the archive, which are not part of this repository.
 
 use haggle_model::{Job, Span, Time};
+use haggle_testing::real_log;
 use haggle_workloads::rules::{
     Cancelled, MissingRequest, MissingRunTime, OverRequest, PartialExecution, ProcessorsFrom, Rules,
 };
@@ -18,24 +16,12 @@ const LPC: &str = "LPC-EGEE-2004-1.2-cln.swf.gz";
 const BLUE: &str = "SDSC-BLUE-2000-4.2-cln.swf.gz";
 const LUBLIN_256: &str = "lublin_256.swf.gz";
 
-/// The log's path, or `None` with a word on the test's output.
-fn trace(name: &str) -> Option<PathBuf> {
-    let path =
-        std::env::var_os("HAGGLE_TRACES").map(|directory| PathBuf::from(directory).join(name));
-    let found = path.filter(|path| path.exists());
-    if found.is_none() {
-        eprintln!("skipped: {name} is not in the directory that HAGGLE_TRACES names");
-    }
-    found
-}
-
-fn workload(path: PathBuf, rules: Rules) -> Workload {
-    Workload::new("log", Source::Log { path, rules })
+fn workload(log: &str, rules: Rules) -> Workload {
+    Workload::new("log", Source::Log { path: real_log(log), rules })
 }
 
 fn check_kept(name: &str, rules: Rules, kept: u64) {
-    let Some(path) = trace(name) else { return };
-    let open = workload(path, rules).open().expect("an archive log");
+    let open = workload(name, rules).open().expect("an archive log");
     let report = open.report.clone();
     let jobs: Vec<_> = open.jobs.map(|job| job.expect("a clean log")).collect();
     assert_eq!(jobs.len() as u64, kept, "{name}");
@@ -48,6 +34,7 @@ fn check_kept(name: &str, rules: Rules, kept: u64) {
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn the_canonical_logs_have_the_known_number_of_jobs() {
     check_kept(CTC, Rules::canonical(), 77_199);
     let first_lines = Rules { lines: Some(10_000), ..Rules::canonical() };
@@ -57,9 +44,9 @@ fn the_canonical_logs_have_the_known_number_of_jobs() {
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn the_default_rules_report_what_they_did_to_ctc() {
-    let Some(path) = trace(CTC) else { return };
-    let open = workload(path, Rules::default()).open().expect("an archive log");
+    let open = workload(CTC, Rules::default()).open().expect("an archive log");
     let report = open.report.clone();
     assert_eq!(open.header.machine_size(), Some(338));
     assert_eq!(open.header.max_records(), Some(79_302));
@@ -74,12 +61,13 @@ fn the_default_rules_report_what_they_did_to_ctc() {
     assert_eq!(found, expected.map(|(rule, jobs)| (rule.to_owned(), jobs)));
 }
 
-fn statistics(name: &str, rules: Rules) -> Option<WorkloadStatistics> {
-    let open = workload(trace(name)?, rules).open().expect("an archive log");
-    Some(inspect(open, None).expect("a clean log"))
+fn statistics(name: &str, rules: Rules) -> WorkloadStatistics {
+    let open = workload(name, rules).open().expect("an archive log");
+    inspect(open, None).expect("a clean log")
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn statistics_agree_with_the_published_table() {
     // The table's loads count the whole use of every job, over its request or not.
     let uncut = Rules {
@@ -88,9 +76,7 @@ fn statistics_agree_with_the_published_table() {
         ..Rules::default()
     };
     for (name, jobs, users, load) in [(CTC, 77_222, 679, 0.842), (HPC2N, 202_871, 257, 0.602)] {
-        let Some(found) = statistics(name, uncut.clone()) else {
-            continue;
-        };
+        let found = statistics(name, uncut.clone());
         assert_eq!((found.jobs, found.users), (jobs, users), "{name}");
         let offered = found.offered_load.expect("the header knows the machine");
         assert!((offered - load).abs() < 0.0006, "{name}: {offered}");
@@ -98,10 +84,9 @@ fn statistics_agree_with_the_published_table() {
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn statistics_of_the_model_output_agree_with_its_description() {
-    let Some(found) = statistics(LUBLIN_256, Rules::default()) else {
-        return;
-    };
+    let found = statistics(LUBLIN_256, Rules::default());
     assert!((1.0 - found.serial_share - 0.751).abs() < 0.001);
     assert!((found.power_of_two_share / (1.0 - found.serial_share) - 0.815).abs() < 0.001);
     assert!((found.processors.mean - 22.1).abs() < 0.1);
@@ -111,10 +96,10 @@ fn statistics_of_the_model_output_agree_with_its_description() {
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn a_real_log_survives_writing_and_reading() {
     for name in [CTC, LPC] {
-        let Some(path) = trace(name) else { continue };
-        let reader = swf::open(&path, Malformed::Refuse).expect("an archive log");
+        let reader = swf::open(&real_log(name), Malformed::Refuse).expect("an archive log");
         let header = reader.header().clone();
         let records: Vec<SwfRecord> = reader.map(|record| record.expect("a clean log")).collect();
         let mut writer = SwfWriter::new(Vec::new(), &header).expect("memory takes it");
@@ -148,6 +133,7 @@ struct Row {
 
 /// Netto 2009, Table 6.2, on the versions of the logs that are at hand.
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn slices_of_the_logs_offer_the_loads_of_the_published_table() {
     let rows = [
         (CTC, 1, 3_478, (1, 306), (hours(1), hours(18)), 430, 49.14, 306),
@@ -163,7 +149,6 @@ fn slices_of_the_logs_offer_the_loads_of_the_published_table() {
 }
 
 fn check_row(row: &Row) {
-    let Some(path) = trace(row.log) else { return };
     // Only what has no processors or no request is left out.
     let rules = Rules {
         partial: PartialExecution::Keep,
@@ -176,7 +161,7 @@ fn check_row(row: &Row) {
         Bounds { min: Some(min), max: Some(max) }
     }
     let length = hours(24 * 60);
-    let mut workload = workload(path, rules);
+    let mut workload = workload(row.log, rules);
     workload.steps = vec![
         Step::Filter(Filter {
             processors: between(row.processors),

@@ -12,9 +12,11 @@ impl Check<'_> {
             let path = Path::root().key("maintenance").index(index);
             let mut places = names.providers_meant(&maintenance.of).into_iter();
             let used = places.any(|place| flow.serves[place].is_used());
-            let in_time = horizon.is_none_or(|horizon| maintenance.from <= horizon);
+            // Queues plan around an announced window, also if it begins behind the horizon.
+            let announced = maintenance.first_announced();
+            let in_time = horizon.is_none_or(|horizon| announced <= horizon.0);
             let (why, remedy) = if used {
-                ("the run is over before", "remove it, or lengthen `horizon`")
+                ("the run is over before it is announced", "remove it, or lengthen `horizon`")
             } else {
                 (
                     "no job comes to its providers",

@@ -1,22 +1,13 @@
-//! Facts about recorded failures. The files are not part of this repository:
-//! `HAGGLE_TRACES` names the directory that holds them.
-
-use std::path::PathBuf;
+//! Facts about recorded failures, whose files are not part of this repository.
 
 use haggle_model::{Span, Time};
+use haggle_testing::real_log;
 use haggle_workloads::failures::recorded::{NodeChoice, RecordFormat, Recording};
 use haggle_workloads::failures::{Cause, Failures, Resource, Window, availability};
 use haggle_workloads::swf::Malformed;
 
-/// The recording, or `None` with a word on the test's output.
-fn recording(name: &str, format: RecordFormat) -> Option<Recording> {
-    let path =
-        std::env::var_os("HAGGLE_TRACES").map(|directory| PathBuf::from(directory).join(name));
-    let Some(path) = path.filter(|path| path.exists()) else {
-        eprintln!("skipped: {name} is not in the directory that HAGGLE_TRACES names");
-        return None;
-    };
-    Some(Recording::open(&path, format, Malformed::Refuse).expect("an archive file"))
+fn recording(name: &str, format: RecordFormat) -> Recording {
+    Recording::open(&real_log(name), format, Malformed::Refuse).expect("an archive file")
 }
 
 fn percent(part: f64) -> f64 {
@@ -24,10 +15,9 @@ fn percent(part: f64) -> f64 {
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn grid5000_nodes_were_up_for_81_percent_of_the_time() {
-    let Some(recording) = recording("fta-g5k06/event_trace.tab.gz", RecordFormat::Fta) else {
-        return;
-    };
+    let recording = recording("fta-g5k06/event_trace.tab.gz", RecordFormat::Fta);
     assert_eq!(recording.nodes.len(), 1288);
     assert_eq!(percent(recording.availability()), 81.4);
     assert_eq!(recording.from(), Time::from_secs(1_115_811_139));
@@ -57,10 +47,9 @@ fn grid5000_nodes_were_up_for_81_percent_of_the_time() {
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn los_alamos_nodes_were_up_for_99_percent_of_the_time() {
-    let Some(recording) = recording("fta-lanl05/event_trace.tab.gz", RecordFormat::Fta) else {
-        return;
-    };
+    let recording = recording("fta-lanl05/event_trace.tab.gz", RecordFormat::Fta);
     assert_eq!(recording.nodes.len(), 3577);
     assert_eq!(percent(recording.availability()), 99.6);
     let system_2 = recording.choose(&NodeChoice::Sites(vec!["2".into()]));
@@ -68,9 +57,10 @@ fn los_alamos_nodes_were_up_for_99_percent_of_the_time() {
 }
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn los_alamos_records_tell_of_the_same_nodes() {
     let name = "lanl/LA-UR-05-7318-failure-data-1996-2005.csv.gz";
-    let Some(recording) = recording(name, RecordFormat::Lanl) else { return };
+    let recording = recording(name, RecordFormat::Lanl);
     assert_eq!(recording.nodes.len(), 3577);
     let outages: usize = recording.nodes.iter().map(|node| node.outages.as_slice().len()).sum();
     eprintln!("{outages} outages, available {}", recording.availability());

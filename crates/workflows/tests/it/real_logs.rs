@@ -1,8 +1,6 @@
-//! Published instances, against numbers that another program counted in them. Skipped without the
-//! directory in `$HAGGLE_TRACES`.
+//! Published instances, against numbers that another program counted in them.
 
-use std::path::Path;
-
+use haggle_testing::real_log;
 use haggle_workflows::files::read;
 
 /// File, tasks, edges, levels, microseconds of work, bytes over edges, from storage and to it.
@@ -172,13 +170,10 @@ const COUNTED: [Row; 16] = [
 ];
 
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn numbers_of_published_instances() {
-    let Some(traces) = std::env::var_os("HAGGLE_TRACES") else {
-        eprintln!("skipped: HAGGLE_TRACES is not set");
-        return;
-    };
     for (name, tasks, edges, levels, work, between, from, to) in COUNTED {
-        let workflow = read(&Path::new(&traces).join(name)).expect("a published file");
+        let workflow = read(&real_log(name)).expect("a published file");
         let input: u64 = workflow.tasks().iter().map(|task| task.input).sum();
         let output: u64 = workflow.tasks().iter().map(|task| task.output).sum();
         let found = (workflow.tasks().len(), workflow.edge_count(), workflow.levels().len());
@@ -190,11 +185,8 @@ fn numbers_of_published_instances() {
 
 /// As the list of the instances has them, in seconds without data.
 #[test]
+#[ignore = "needs the logs of HAGGLE_TRACES"]
 fn critical_paths_of_published_instances() {
-    let Some(traces) = std::env::var_os("HAGGLE_TRACES") else {
-        eprintln!("skipped: HAGGLE_TRACES is not set");
-        return;
-    };
     let listed = [
         ("montage-chameleon-2mass-005d-001", 21.4),
         ("epigenomics-chameleon-ilmn-1seq-100k-001", 143.4),
@@ -204,8 +196,8 @@ fn critical_paths_of_published_instances() {
         ("bacass-dirt02-001", 2_150.0),
     ];
     for (name, seconds) in listed {
-        let path = Path::new(&traces).join(format!("wfcommons/{name}.json.gz"));
-        let workflow = read(&path).expect("a published file");
+        let workflow =
+            read(&real_log(&format!("wfcommons/{name}.json.gz"))).expect("a published file");
         let found = workflow.critical_path_by_work().length.as_secs_f64();
         assert!((found - seconds).abs() <= 0.05, "{name}: {found} s, listed {seconds} s");
     }
