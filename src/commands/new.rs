@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Processors of the machine of `--log`, if the log does not contain the number
     #[arg(long, value_name = "N", requires = "log")]
     processors: Option<NonZeroU32>,
-    /// What users of `--log` ask for: exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
+    /// Requested times of the jobs of `--log`: exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
     #[arg(long, value_name = "RULE", default_value = "trace", requires = "log")]
     estimates: EstimateRule,
     /// Overwrite the file if it exists
