@@ -1176,9 +1176,9 @@ fn a_task_whose_resource_was_down_or_believed_down() {
     The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
 
       task  job      may start, s  waiting, s  data, s  computing, s  wasted, s  done, s
-         0  flows!1         63378           0        0            10           0    63388
-         1  flows!2         63388         412        0           200       100.1    64100
-       all                                412        0           210       100.1
+         0  flows!1         63378           0        0            10          0    63388
+         1  flows!2         63388         412        0           200      100.1    64100
+       all                                412        0           210      100.1
 
     The workflow was done at 64150 s, by task 3; the explanation of flows!4 has its actual critical path.
     ----- stderr -----
