@@ -339,3 +339,132 @@ fn how_plans_are_made_is_said_in_a_scenario() {
     let within = "method = \"optimum\"\nlinks = \"pairs\"\nsearch = \"boxes-within-budget\"\n";
     assert!(!shown(within, many).contains("effect"));
 }
+
+/// A diamond of four applications of 300, 600, 900 and 100 s on one machine.
+const DIAMOND: &str = r#"
+[[workload]]
+name = "own"
+model = "applications"
+
+[workload.applications]
+measured = [{ cluster = "only", machines = 1, times = ["1000s"] }]
+graph = [
+    { length = 0.3 },
+    { needs = [0], length = 0.6 },
+    { needs = [0], length = 0.9 },
+    { needs = [1, 2], length = 0.1 },
+]
+
+[plans]
+method = "division"
+
+[[plans.cluster]]
+name = "only"
+machines = 1
+cpu-min = "100%"
+
+[[user]]
+name = "users"
+workload = "own"
+submits-to = "plans"
+
+[results]
+format = "csv"
+"#;
+
+/// The longer application of the second level is first: 300 s, 900 s, 600 s, 100 s.
+#[test]
+fn a_workflow_of_applications_runs_level_by_level() {
+    for driver in ["sequential", "actix"] {
+        let (folder, summary) = ran(DIAMOND, &["--driver", driver]);
+        let flows = &summary["workflows"];
+        assert_eq!((&flows["workflows"], &flows["done"]), (&1.into(), &1.into()));
+        assert_eq!((&flows["tasks"], &flows["tasks_done"]), (&4.into(), &4.into()));
+        assert_eq!(flows["makespan"], 1900.0);
+        let table = fs::read_to_string(folder.path().join("out/intervals.csv")).expect("a table");
+        let begins = table.lines().skip(1).map(|row| {
+            let cells = Vec::from_iter(row.split(','));
+            (cells[0].to_owned(), cells[8].to_owned())
+        });
+        let expected = [("0", "0.0"), ("2", "300.0"), ("1", "1200.0"), ("3", "1800.0")];
+        let expected = expected.map(|(job, time)| (job.to_owned(), time.to_owned()));
+        assert_eq!(Vec::from_iter(begins), expected, "{table}");
+    }
+}
+
+#[test]
+fn the_wait_for_a_level_is_explained() {
+    let (folder, _) = ran(DIAMOND, &[]);
+    let told = folder.haggle(&["explain", "out", "1"]);
+    let told = stdout_of(&told);
+    assert!(told.contains("the level before its own is over"), "{told}");
+    assert!(told.contains("before its level began"), "{told}");
+    let story: Value =
+        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "out", "3", "--json"])))
+            .expect("JSON");
+    let waited = |part: &str| {
+        let parts = story["parts"].as_array().expect("parts");
+        parts.iter().find(|it| it["part"] == part).and_then(|it| it["waiting"].as_f64())
+    };
+    assert_eq!((waited("not_ready"), waited("busy")), (Some(1800.0), None), "{story}");
+    // It waited for task 1, the last of its level, and that one for task 0.
+    let path = story["workflow"]["path"].as_array().expect("a path");
+    let tasks = Vec::from_iter(path.iter().map(|step| step["task"].as_i64().expect("a task")));
+    assert_eq!(tasks, [0, 1, 3]);
+}
+
+#[test]
+fn wrong_workflows_of_applications_are_refused() {
+    let refused = |from: &str, to: &str, says: &str| {
+        let text = DIAMOND.replacen(from, to, 1);
+        assert_ne!(text, DIAMOND, "{from}");
+        let folder = Folder::with(&[("plans.toml", &text)]);
+        let shown = folder.haggle(&["validate", "plans.toml"]);
+        let words = Vec::from_iter(shown.split([' ', '\n', '│']).filter(|word| !word.is_empty()));
+        let shown = words.join(" ");
+        assert!(shown.starts_with("exit code: 3 ") && shown.contains(says), "{shown}");
+    };
+    refused("[1, 2]", "[1, 3]", "application 3 needs application 3, which is not before it");
+    refused("[1, 2]", "[1, 1]", "application 3 needs application 1 already");
+    let shape = "shape = \"layered\"\ntasks = 5\ngraph = [";
+    refused("graph = [", shape, "workflows of applications have a `shape` or a `graph`");
+    refused("graph = [", "tasks = 5\ngraph = [", "`tasks` goes with `shape`");
+    let without = DIAMOND.split("graph = [").next().expect("its beginning").to_owned();
+    let rest = DIAMOND.split_once("]\n\n[plans]").expect("its end").1;
+    let drawn = |keys: &str| format!("{without}{keys}\n\n[plans]{rest}");
+    let shows = |text: &str, says: &str| {
+        let folder = Folder::with(&[("plans.toml", text)]);
+        let shown = folder.haggle(&["validate", "plans.toml"]);
+        let words = Vec::from_iter(shown.split([' ', '\n', '│']).filter(|word| !word.is_empty()));
+        assert!(words.join(" ").contains(says), "{shown}");
+    };
+    shows(&drawn("shape = \"montage\""), "the number of applications of a workflow is missing");
+    let few = "a workflow of shape `montage` has at least 15 tasks";
+    shows(&drawn("shape = \"montage\"\ntasks = 4"), few);
+    let many = "these workflows have up to 10000000 applications together";
+    shows(&drawn("shape = \"layered\"\ntasks = 10000\njobs = 1000"), many);
+    let again = "[[user]]\nname = \"more\"\nworkload = \"own\"\nsubmits-to = \"plans\"\n\n[[user]]";
+    refused("[[user]]", again, "the workflows of \"own\" are submitted twice");
+}
+
+/// Failures of machines, a horizon and impatient users leave the books of drawn workflows balanced.
+#[test]
+fn drawn_workflows_of_applications_lose_nothing() {
+    let drawn = |rest: &str| {
+        format!(
+            "[scenario]\nhorizon = \"20h\"\n\n[[workload]]\nname = \"own\"\nmodel = \"applications\"\n\
+             applications = {{ like = \"lammps\", count = 4, shape = \"layered\", tasks = 9, jobs = 3, \
+             between = \"1h\" }}\n\n[plans]\nmethod = \"incremental\"\n\n[[plans.cluster]]\n\
+             name = \"one\"\nmachines = 12\n\n[[plans.cluster]]\nname = \"two\"\nmachines = 8\n\n\
+             [[failures]]\nof = [\"two\"]\nlaw = {{ up = {{ law = \"exponential\", mean = \"3h\" }}, \
+             down = {{ law = \"constant\", value = \"20min\" }} }}\n\n[[user]]\nname = \"users\"\n\
+             workload = \"own\"\nsubmits-to = \"plans\"\n{rest}"
+        )
+    };
+    let (_, patient) = ran(&drawn(""), &[]);
+    assert_eq!(patient["workflows"]["tasks"], 27);
+    let (_, impatient) = ran(&drawn("patience = \"2h\"\n"), &[]);
+    assert!(impatient["workflows"]["tasks_barred"].as_u64().expect("a count") > 0, "{impatient}");
+    let (_, other) = ran(&drawn(""), &["--driver", "actix"]);
+    assert_eq!((&patient["workflows"], &patient["plans"]), (&other["workflows"], &other["plans"]));
+}

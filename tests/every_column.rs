@@ -21,9 +21,8 @@ use crate::scenarios_in_the_repository::needs_logs;
 const EMPTY: &str = "jobs.metadata";
 
 /// Words that no run here has, with the reasons.
-const UNTOLD: [(&str, &str, &str); 3] = [
+const UNTOLD: [(&str, &str, &str); 2] = [
     ("disclosures.item", "queue", "no composition asks for it, as `haggle list disclosures` says"),
-    ("intervals.move", "stay", "crates/runtime/tests/it/planning.rs, p_8"),
     (
         "message_faults.fault",
         "refused",
@@ -32,7 +31,7 @@ const UNTOLD: [(&str, &str, &str); 3] = [
 ];
 
 /// Numbers of the summary that are zero in all runs here, since these words do not occur.
-const ZERO: [&str; 2] = ["plans.stayed", "message_faults.refused"];
+const ZERO: [&str; 1] = ["message_faults.refused"];
 
 /// Contents of all runs together.
 #[derive(Default)]

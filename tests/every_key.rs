@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 34] = [
+const BASES: [&str; 35] = [
     "queue",
     "bags",
     "reservations",
@@ -53,6 +53,7 @@ const BASES: [&str; 34] = [
     "plans",
     "plans-genetic",
     "plans-recorded",
+    "plans-workflows",
     "models",
     "steps",
     "log",

@@ -19,7 +19,7 @@ macro_rules! examples {
 }
 
 /// All examples, easiest first.
-const EXAMPLES: [(&str, &str); 15] = examples![
+const EXAMPLES: [(&str, &str); 16] = examples![
     "quickstart",
     "sweep",
     "bargaining",
@@ -33,6 +33,7 @@ const EXAMPLES: [(&str, &str); 15] = examples![
     "workflows-on-providers",
     "iterative",
     "plans",
+    "plans-workflows",
     "side-by-side",
     "one-world",
 ];

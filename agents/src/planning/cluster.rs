@@ -19,7 +19,7 @@ use crate::protocol::{Message, PlanningMessage, ResourceMessage, RunMessage, Tim
 use crate::{Actor, Outbox, Seats};
 
 use super::PredictionErrors;
-use known::{Known, Premises};
+use known::{Known, Premises, Proposed};
 use running::Running;
 
 /// A cluster as a scenario describes it.
@@ -262,6 +262,46 @@ impl Cluster {
         }
     }
 
+    /// The machines for an interval: those of the last one, or the best ones. The inner `None` = there
+    /// are none; the outer one = the job is no application with such an interval.
+    fn machines_for(&mut self, order: &IntervalOrder) -> Option<Option<Machines>> {
+        let interval = order.interval;
+        let known = self.know(&order.job).filter(|it| it.has(interval))?;
+        Some(match order.how {
+            Move::Stay => known.last.clone(),
+            _ => known.oracle.as_ref().map(|oracle| oracle.best_schedule(interval)),
+        })
+    }
+
+    /// An interval is proposed: its machines are kept in mind, but not taken.
+    fn on_proposal(&mut self, owner: ActorId, order: &IntervalOrder, out: &mut Outbox) -> bool {
+        let (job, interval) = (order.job.id, order.interval);
+        let Some(machines) = self.machines_for(order) else { return false };
+        let machines = machines.filter(|it| self.are_usable(it));
+        let Some(known) = self.known.get_mut(&job) else { return false };
+        known.proposed = machines.map(|machines| Proposed { interval, machines, owner });
+        if known.proposed.is_none() {
+            out.send(owner, PlanningMessage::Lapsed { job });
+        }
+        true
+    }
+
+    /// Some machines are not usable any more: forgets the intervals that were proposed for them, and
+    /// notifies the actors that proposed them.
+    fn lapse(&mut self, out: &mut Outbox) {
+        let (holders, down) = (&self.holders, &self.down);
+        let is_taken = |&machine: &u32| {
+            let machine = machine as usize;
+            holders[machine].is_some() || down[machine]
+        };
+        for (&job, known) in &mut self.known {
+            let lapses = |it: &mut Proposed| it.machines.numbers().iter().any(is_taken);
+            if let Some(proposed) = known.proposed.take_if(lapses) {
+                out.send(proposed.owner, PlanningMessage::Lapsed { job });
+            }
+        }
+    }
+
     /// An interval is ordered: its machines are taken, and its checkpoint is fetched.
     fn on_order(
         &mut self,
@@ -276,10 +316,13 @@ impl Cluster {
             return false;
         }
         let interval = order.interval;
-        let Some(known) = self.know(&order.job).filter(|it| it.has(interval)) else { return false };
-        let machines = match order.how {
-            Move::Stay => known.last.clone(),
-            _ => known.oracle.as_ref().map(|oracle| oracle.best_schedule(interval)),
+        let proposed = self.known.get_mut(&job).and_then(|known| known.proposed.take());
+        let machines = match proposed.filter(|it| it.interval == interval) {
+            Some(proposed) => Some(proposed.machines),
+            None => match self.machines_for(order) {
+                Some(machines) => machines,
+                None => return false,
+            },
         };
         let Some(machines) = machines.filter(|it| self.are_usable(it)) else {
             out.send(owner, PlanningMessage::NotRun { job });
@@ -302,6 +345,7 @@ impl Cluster {
         }
         // Predictions hold for the free machines, which are fewer now.
         self.outdate();
+        self.lapse(out);
         let from = order.from.filter(|_| order.how == Move::Between);
         let factors = self.config.errors.factors(job, program.phases());
         let mut running = Running::new(program, machines, factors, order, owner, now);
@@ -408,6 +452,7 @@ impl Cluster {
             out.send(owner, PlanningMessage::IntervalLost { job, arrived });
         }
         self.set_down(processors, true);
+        self.lapse(out);
         let (provider, processors) = (self.config.id, processors.clone());
         out.observe(Observation::ProcessorsFailed { provider, processors });
         // Machines of lost intervals that have not failed are free.
@@ -449,6 +494,7 @@ impl Actor for Cluster {
                 PlanningMessage::TimesRequest(request) => {
                     self.on_times_request(me, from, &request, out)
                 }
+                PlanningMessage::Propose(order) => self.on_proposal(from, &order, out),
                 PlanningMessage::RunInterval(order) => self.on_order(now, me, from, &order, out),
                 PlanningMessage::Forget { job } => {
                     if !self.running.contains_key(&job) {

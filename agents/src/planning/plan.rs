@@ -1,10 +1,15 @@
 //! Clusters and their rescheduler as a whole: from a description to their actors and addresses.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use haggle_model::random::stream;
 use haggle_model::{ActorId, ProviderId, Span, Time};
 use haggle_planning::multi::Migration;
 use haggle_planning::synthetic::SyntheticGrid;
 use haggle_planning::{ClusterError, Method, PlanSearch};
+use haggle_workflows::Workflow;
+use haggle_workflows::ledger::WorkflowId;
 
 use super::{
     Cluster, ClusterConfig, Costs, LoadSource, PredictionErrors, Rescheduler, ReschedulerConfig,
@@ -33,6 +38,8 @@ pub struct PlansConfig {
     pub updates: Updates,
     /// Source of loads.
     pub loads: Box<dyn LoadSource>,
+    /// Workflows whose tasks are applications.
+    pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
 }
 
 /// A cluster before a run.
@@ -85,6 +92,7 @@ impl PlansConfig {
             errors: PredictionErrors::NONE,
             updates: Updates::AfterInterval,
             loads: Box::new(grid.clone()),
+            workflows: BTreeMap::new(),
         }
     }
 
@@ -119,6 +127,7 @@ impl PlansConfig {
             updates: (self.updates == Updates::AfterInterval).then_some(updates),
             threshold: self.threshold,
             reschedules: self.method.is_some(),
+            workflows: self.workflows,
         };
         let metascheduler = AnyActor::Rescheduler(Box::new(Rescheduler::new(config)));
         let first = ResourceUpdates::first(&self.updates);

@@ -1,6 +1,9 @@
 //! The metascheduler: it asks all clusters for plans, chooses the next interval and its cluster,
-//! and asks again when that interval is over (section 6).
+//! and asks again when that interval is over (section 6). Applications of a workflow run level by
+//! level (section 8).
 
+mod contest;
+mod flows;
 mod view;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,11 +15,16 @@ use haggle_model::{
 };
 use haggle_planning::Interval;
 use haggle_planning::multi::{Candidate, Placed, choose_interval, place};
+use haggle_planning::workflow::Step;
+use haggle_workflows::Workflow;
+use haggle_workflows::ledger::WorkflowId;
 
 use crate::protocol::planning::{IntervalOrder, Planned, Times, TimesRequest};
 use crate::protocol::{Message, PlanningMessage, RunMessage, Submission, SubmissionMessage};
 use crate::{Actor, Desk, Outbox};
 
+use contest::Contest;
+use flows::{Arrival, Flows};
 use view::View;
 
 /// A rescheduler as a scenario describes it.
@@ -31,25 +39,44 @@ pub struct ReschedulerConfig {
     /// True if applications are rescheduled. Otherwise each stays on the machines that are best for
     /// all of it at its start.
     pub reschedules: bool,
+    /// Workflows whose tasks are applications.
+    pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
 }
 
 /// Reschedules applications over clusters.
 ///
-/// It carries out one round after the other, for applications in the order in which their intervals
-/// end. If an application finds no machine, all wait until machines are free.
+/// It takes one turn after the other, for applications in the order in which their intervals end. The
+/// applications of a workflow that are between two intervals share a turn. If an application finds no
+/// machine, all wait until machines are free.
 #[derive(Debug)]
 pub struct Rescheduler {
     config: ReschedulerConfig,
     /// Index of each cluster in the configuration.
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
-    /// Applications between two intervals, the next one at the front.
-    pending: VecDeque<JobId>,
+    flows: Flows,
+    /// Turns to come, the next one at the front.
+    turns: VecDeque<Turn>,
+    /// The turn of a workflow, if it is under way.
+    contest: Option<Contest>,
     round: Option<Round>,
+    /// The application whose interval is ordered, until its cluster answers.
+    ordered: Option<JobId>,
     /// True if no machine is free.
     full: bool,
+    /// True if machines have become free since the turn under way began.
+    is_freed: bool,
     /// Number of requested changes of loads that have not come.
     redraws: u32,
+}
+
+/// A turn of applications between two intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// An application that belongs to no workflow.
+    Application(JobId),
+    /// All such applications of a workflow.
+    Workflow(WorkflowId),
 }
 
 /// Progress of an application.
@@ -79,40 +106,55 @@ struct Round {
     times: Vec<Option<Option<Times>>>,
     /// Number of answers that are missing.
     missing: usize,
-    /// True if a cluster has been ordered to run one of them.
-    is_ordered: bool,
-    /// True if machines have become free since it began.
-    is_freed: bool,
 }
 
 impl Rescheduler {
     /// A rescheduler without applications.
     pub fn new(config: ReschedulerConfig) -> Rescheduler {
         let places = config.clusters.iter().copied().zip(0..).collect();
+        let flows = Flows::new(&config.workflows);
         Rescheduler {
             config,
             places,
             desk: Desk::default(),
-            pending: VecDeque::new(),
+            flows,
+            turns: VecDeque::new(),
+            contest: None,
             round: None,
+            ordered: None,
             full: false,
+            is_freed: false,
             redraws: 0,
         }
     }
 
-    fn on_submit(&mut self, from: ActorId, submission: Submission, out: &mut Outbox) -> bool {
-        let job = submission.job.id;
-        let is_phased = submission.job.phases.as_ref().is_some_and(|it| it.phases() > 0);
+    fn on_submit(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        submission: Submission,
+        out: &mut Outbox,
+    ) -> bool {
+        let job = Arc::clone(&submission.job);
         let stage =
             Stage { first: 1, begun: 0, queued: None, interval: None, at: None, from: None };
         if self.desk.take_in(from, submission, stage).is_none() {
             return false;
         }
-        if is_phased {
-            out.send(from, SubmissionMessage::Accepted { job });
-            self.pending.push_back(job);
+        let arrival = self.flows.take_in(&job, out);
+        if phases(&job) == 0 || arrival == Arrival::Unknown {
+            self.desk.refuse(job.id, Refusal::WrongShape, out);
+            self.give_up_children(now, job.id, out);
         } else {
-            self.desk.refuse(job, Refusal::WrongShape, out);
+            out.send(from, SubmissionMessage::Accepted { job: job.id });
+            match arrival {
+                Arrival::Alone => self.turns.push_back(Turn::Application(job.id)),
+                Arrival::Member { barred: true, .. } => self.give_up(now, job.id, out),
+                Arrival::Member { .. } | Arrival::Unknown => {}
+            }
+        }
+        if let Arrival::Member { complete: Some(workflow), .. } = arrival {
+            self.begin_level(now, workflow);
         }
         true
     }
@@ -127,14 +169,85 @@ impl Rescheduler {
             out.send(from, SubmissionMessage::NotWithdrawn { job });
             return true;
         }
-        self.pending.retain(|&it| it != job);
+        self.turns.retain(|&it| it != Turn::Application(job));
+        if let Some(contest) = &mut self.contest {
+            contest.leave(job);
+        }
         if self.round.as_ref().is_some_and(|round| round.job == job) {
             // Answers that are on their way will be refused.
             self.round = None;
         }
+        self.end_wait(now, job);
         self.desk.cancel(now, job, out);
         self.forget(job, out);
+        self.give_up_children(now, job, out);
+        self.leave_level(now, job);
         true
+    }
+
+    /// An application that leaves now has waited for its level until now.
+    fn end_wait(&mut self, now: Time, job: JobId) {
+        if self.flows.waits(job) {
+            self.set_ready(now, job);
+        }
+    }
+
+    /// An application does not wait for its level any more. Only the rescheduler knows that time, so
+    /// the record must contain it.
+    fn set_ready(&mut self, now: Time, job: JobId) {
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        let job = &mut entry.submission.job;
+        if now > job.submit {
+            Arc::make_mut(job).ready = Some(now);
+        }
+    }
+
+    /// The application was not completed, so applications that need it never run.
+    fn give_up_children(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        for child in self.flows.failed(job) {
+            self.give_up(now, child, out);
+        }
+    }
+
+    /// Ends an application that never runs, because an application that it needs was not completed.
+    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        self.set_ready(now, job);
+        let outcome = JobOutcome::Rejected(Refusal::ParentFailed);
+        if let Some(entry) = self.desk.finish(job, outcome, out) {
+            out.observe(entry.submission.never_queued(outcome, now));
+        }
+    }
+
+    /// An application is over: if its level is over by that, the next one begins.
+    fn leave_level(&mut self, now: Time, job: JobId) {
+        if let Some(workflow) = self.flows.over(job) {
+            self.begin_level(now, workflow);
+        }
+    }
+
+    fn begin_level(&mut self, now: Time, workflow: WorkflowId) {
+        let desk = &self.desk;
+        let begun = self.flows.begin_level(workflow, |job| desk.get(job).is_some());
+        for &job in &begun {
+            self.set_ready(now, job);
+        }
+        if !begun.is_empty() {
+            self.turns.push_back(Turn::Workflow(workflow));
+        }
+    }
+
+    /// An application is between two intervals.
+    fn pause(&mut self, job: JobId) {
+        let Some(workflow) = self.flows.of(job) else {
+            return self.turns.push_back(Turn::Application(job));
+        };
+        let has_turn = self.flows.pending(workflow).next().is_some();
+        self.flows.pause(job);
+        match self.contest.as_mut().filter(|it| it.workflow == workflow) {
+            Some(contest) => contest.join(job),
+            None if has_turn => {}
+            None => self.turns.push_back(Turn::Workflow(workflow)),
+        }
     }
 
     fn forget(&self, job: JobId, out: &mut Outbox) {
@@ -143,12 +256,48 @@ impl Rescheduler {
         }
     }
 
-    /// Takes up the next application, if nothing else is under way.
+    /// Takes the next step, if nothing else is under way.
     fn go_on(&mut self, out: &mut Outbox) {
-        if self.round.is_some() || self.full || self.redraws > 0 {
-            return;
+        while self.round.is_none() && self.ordered.is_none() && !self.full && self.redraws == 0 {
+            let Some(contest) = &self.contest else {
+                let Some(turn) = self.turns.pop_front() else { return };
+                self.begin_turn(turn, out);
+                continue;
+            };
+            match contest.step() {
+                Step::Propose(job) => self.ask_plans(job, out),
+                Step::Grant(job) => {
+                    if let Some((cluster, order)) = contest.proposal(job).cloned() {
+                        self.order(cluster, order, out);
+                    }
+                }
+                Step::Over => self.end_contest(),
+            }
         }
-        let Some(job) = self.pending.pop_front() else { return };
+    }
+
+    fn begin_turn(&mut self, turn: Turn, out: &mut Outbox) {
+        self.is_freed = false;
+        match turn {
+            Turn::Application(job) => self.ask_plans(job, out),
+            Turn::Workflow(workflow) => {
+                self.contest = Some(Contest::new(workflow, self.flows.pending(workflow)));
+            }
+        }
+    }
+
+    /// No application of the contest is left. Applications without machines keep their turn.
+    fn end_contest(&mut self) {
+        let Some(Contest { workflow, is_short, .. }) = self.contest.take() else { return };
+        if self.flows.pending(workflow).next().is_some() {
+            self.turns.push_front(Turn::Workflow(workflow));
+        }
+        // Clusters without a machine report when they have one.
+        self.full = is_short && !self.is_freed;
+    }
+
+    /// Begins a round for an application.
+    fn ask_plans(&mut self, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get(job) else { return };
         let clusters = self.config.clusters.len();
         let mut round = Round {
@@ -157,8 +306,6 @@ impl Rescheduler {
             intervals: Vec::new(),
             times: (0..clusters).map(|_| None).collect(),
             missing: 0,
-            is_ordered: false,
-            is_freed: false,
         };
         let (application, first) = (Arc::clone(&entry.submission.job), entry.stage.first);
         if self.config.reschedules {
@@ -207,14 +354,47 @@ impl Rescheduler {
         self.decide(out);
     }
 
-    /// All times are known: the next interval is chosen, and ordered where it takes the least time.
+    /// All times are known: the next interval is chosen. An application that belongs to no workflow
+    /// runs it where it takes the least time; others propose that.
     fn decide(&mut self, out: &mut Outbox) {
-        let Some(round) = &mut self.round else { return };
-        if round.is_ordered || round.missing > 0 {
+        let Some(round) = self.round.take_if(|round| round.missing == 0) else { return };
+        let job = round.job;
+        let Some(placed) = self.place(&round) else {
+            match &mut self.contest {
+                Some(contest) => contest.wait(job),
+                None => {
+                    // Clusters without a machine report when they have one.
+                    // Machines that became free during the round may suffice, so the application tries again.
+                    self.full = !self.is_freed;
+                    self.turns.push_front(Turn::Application(job));
+                }
+            }
             return;
-        }
-        let Some(entry) = self.desk.get_mut(round.job) else { return };
-        let stage = &mut entry.stage;
+        };
+        let Placed { interval, cluster, how, .. } = placed;
+        let Some(entry) = self.desk.get(job) else { return };
+        let cluster = self.config.clusters[cluster];
+        let order = IntervalOrder {
+            job: Arc::clone(&entry.submission.job),
+            interval,
+            number: entry.stage.begun + 1,
+            how,
+            from: entry.stage.at,
+        };
+        let Some(contest) = &mut self.contest else { return self.order(cluster, order, out) };
+        // Without rescheduling there is no plan, and the interval has all phases.
+        let remaining = match self.config.reschedules {
+            true => placed.remaining,
+            false => placed.time,
+        };
+        contest.propose(cluster, order.clone(), remaining);
+        out.send(cluster, PlanningMessage::Propose(Box::new(order)));
+    }
+
+    /// The next interval of the application of a round; `None` if it finds no machine.
+    fn place(&self, round: &Round) -> Option<Placed<()>> {
+        let entry = self.desk.get(round.job)?;
+        let stage = &entry.stage;
         let phases = phases(&entry.submission.job);
         let view = View::new(phases, &round.intervals, &round.times);
         let home = stage.at.and_then(|actor| self.places.get(&actor).copied());
@@ -231,28 +411,17 @@ impl Rescheduler {
         let candidates = round.plans.iter().flatten().flatten().filter(able).copied();
         let candidates = Vec::from_iter(candidates);
         let interval = choose_interval(&view, &candidates, self.config.threshold);
-        let placed = interval.and_then(|it| place(&view, &candidates, it, before.as_ref()));
-        let Some(Placed { interval, cluster, how, .. }) = placed else {
-            // Clusters without a machine report when they have one.
-            // Machines that became free during the round may suffice, so the application tries again.
-            self.full = !round.is_freed;
-            self.pending.push_front(round.job);
-            self.round = None;
-            return;
-        };
-        round.is_ordered = true;
-        stage.interval = Some(interval);
-        stage.from = stage.at;
-        let order = IntervalOrder {
-            job: Arc::clone(&entry.submission.job),
-            interval,
-            number: stage.begun + 1,
-            how,
-            from: stage.at,
-        };
-        entry.at = Some(self.config.clusters[cluster]);
-        let run = PlanningMessage::RunInterval(Box::new(order));
-        out.send(self.config.clusters[cluster], run);
+        place(&view, &candidates, interval?, before.as_ref())
+    }
+
+    /// Orders a cluster to run an interval.
+    fn order(&mut self, cluster: ActorId, order: IntervalOrder, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(order.job.id) else { return };
+        entry.at = Some(cluster);
+        entry.stage.interval = Some(order.interval);
+        entry.stage.from = entry.stage.at;
+        self.ordered = Some(order.job.id);
+        out.send(cluster, PlanningMessage::RunInterval(Box::new(order)));
     }
 
     /// Handles the answer of a cluster; false if it was not requested.
@@ -289,6 +458,7 @@ impl Rescheduler {
             }
             PlanningMessage::Begun { job } => self.on_begun(now, from, job, out),
             PlanningMessage::NotRun { job } => self.on_not_run(from, job),
+            PlanningMessage::Lapsed { job } => self.on_lapsed(from, job),
             PlanningMessage::PhaseOver { job } => {
                 let runs = self.running(job, from).is_some();
                 if runs {
@@ -299,10 +469,7 @@ impl Rescheduler {
             PlanningMessage::IntervalOver { job } => self.on_over(now, from, job, out),
             PlanningMessage::IntervalLost { job, arrived } => self.on_lost(from, job, arrived),
             PlanningMessage::MachinesFree => {
-                self.full = false;
-                if let Some(round) = &mut self.round {
-                    round.is_freed = true;
-                }
+                (self.full, self.is_freed) = (false, true);
                 true
             }
             _ => false,
@@ -353,7 +520,11 @@ impl Rescheduler {
         if !self.is_ordered(job, from) {
             return false;
         }
-        self.round = None;
+        self.ordered = None;
+        if let Some(contest) = &mut self.contest {
+            contest.leave(job);
+            self.flows.begin(job);
+        }
         let Some(entry) = self.desk.get_mut(job) else { return false };
         entry.stage.begun += 1;
         entry.stage.at = Some(from);
@@ -369,20 +540,34 @@ impl Rescheduler {
         if !self.is_ordered(job, from) {
             return false;
         }
-        self.round = None;
+        self.ordered = None;
         if let Some(entry) = self.desk.get_mut(job) {
             (entry.stage.interval, entry.at) = (None, None);
         }
-        // At the front, so that the application keeps its turn.
-        self.pending.push_front(job);
+        match &mut self.contest {
+            Some(contest) => contest.lapse(job),
+            // At the front, so that the application keeps its turn.
+            None => self.turns.push_front(Turn::Application(job)),
+        }
+        true
+    }
+
+    /// The machines of a proposed interval are not free any more: the application proposes again.
+    fn on_lapsed(&mut self, from: ActorId, job: JobId) -> bool {
+        if let Some(contest) = &mut self.contest
+            && contest.proposal(job).is_some_and(|(cluster, _)| *cluster == from)
+        {
+            contest.lapse(job);
+        }
+        // The application may have been withdrawn meanwhile.
         true
     }
 
     /// True if a cluster was ordered to run an interval of the application, and has not answered
     /// yet.
     fn is_ordered(&self, job: JobId, cluster: ActorId) -> bool {
-        let ordered = self.round.as_ref().is_some_and(|it| it.job == job && it.is_ordered);
-        ordered && self.desk.get(job).is_some_and(|entry| entry.at == Some(cluster))
+        self.ordered == Some(job)
+            && self.desk.get(job).is_some_and(|entry| entry.at == Some(cluster))
     }
 
     /// The state of an application of which an interval runs at a cluster.
@@ -399,13 +584,14 @@ impl Rescheduler {
         let Some(entry) = self.desk.get_mut(job) else { return false };
         entry.at = None;
         if entry.stage.first <= phases(&entry.submission.job) {
-            self.pending.push_back(job);
+            self.pause(job);
         } else {
             let outcome = JobOutcome::Completed;
             if let Some(entry) = self.desk.finish(job, outcome, out) {
                 out.observe(over(entry.submission, &entry.stage, outcome, now));
             }
             self.forget(job, out);
+            self.leave_level(now, job);
         }
         self.redraw(out);
         true
@@ -427,7 +613,7 @@ impl Rescheduler {
         if let Some(entry) = self.desk.get_mut(job) {
             entry.at = None;
         }
-        self.pending.push_back(job);
+        self.pause(job);
         true
     }
 
@@ -443,6 +629,7 @@ impl Rescheduler {
     /// run.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.desk.jobs() {
+            self.end_wait(now, job);
             if let Some(entry) = self.desk.close(job) {
                 out.observe(over(entry.submission, &entry.stage, JobOutcome::Unfinished, now));
             }
@@ -469,7 +656,7 @@ impl Actor for Rescheduler {
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         let expected = match message {
             Message::Submission(SubmissionMessage::Submit(submission)) => {
-                self.on_submit(from, submission, out)
+                self.on_submit(now, from, submission, out)
             }
             Message::Submission(SubmissionMessage::Withdraw { job }) => {
                 self.on_withdraw(now, from, job, out)

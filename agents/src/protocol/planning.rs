@@ -7,6 +7,8 @@
 //!       │ ◀── Plan or NoMachines ── │  the first interval           │
 //!       │ ── TimesRequest ────────▶ │                               │
 //!       │ ◀───────────────── Times  │  of intervals of all          │
+//!       │ ── Propose ─────────────▶ │  for applications of workflows  │
+//!       │ ◀──────────────── Lapsed  │  if the machines are not free any more
 //!       │ ── RunInterval ─────────▶ │                               │
 //!       │ ◀── Begun or NotRun ───── │                               │
 //!       │ ◀── PhaseOver ─────────── │  without rescheduling         │
@@ -21,6 +23,10 @@
 //! A planner discloses the times of intervals on the machines that it would choose, and the times of
 //! the moves there, but never the machines, their number, or their loads. An application discloses its
 //! models to every cluster that gets a request.
+//!
+//! Applications of a workflow propose intervals before one of them is granted machines. A cluster keeps
+//! the machines of each proposal in mind. It notifies the metascheduler of proposals whose machines were
+//! taken or have failed, so the metascheduler learns of conflicts without machines or loads.
 
 use std::sync::Arc;
 
@@ -60,6 +66,17 @@ protocol! {
         Times(times: Box<Times>) => said("times")
             .of(&times.job)
             .tells(Tells::Many(DisclosedItem::Estimate, times.count())),
+        /// Metascheduler to cluster: this interval is proposed, but not granted yet. Discloses the
+        /// application.
+        Propose(order: Box<IntervalOrder>) => said("interval_proposed")
+            .of(&order.job.id)
+            .tells(DisclosedItem::Job),
+        /// Cluster to metascheduler: the machines of the proposed interval are not free any more.
+        /// Discloses that.
+        Lapsed {
+            /// The application.
+            job: JobId,
+        } => said("proposal_lapsed").of(job).tells(DisclosedItem::Refusal),
         /// Metascheduler to cluster: run this interval. Discloses the application.
         RunInterval(order: Box<IntervalOrder>) => said("run_interval")
             .of(&order.job.id)
@@ -149,7 +166,7 @@ impl Times {
     }
 }
 
-/// An order to run an interval.
+/// An order to run an interval, or its proposal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntervalOrder {
     /// The application.

@@ -541,7 +541,7 @@ impl Chronicle {
         };
         match self.is_on_grid(job) {
             true => grid::tell(story, self, job),
-            false if job.shape == "phased" => phased::tell(story, self, job),
+            false if job.is_phased() => phased::tell(story, self, job),
             false => provider::tell(story, self, job),
         }
     }

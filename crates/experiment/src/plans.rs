@@ -12,6 +12,8 @@ use haggle_workloads::load_trace::{LoadFileError, LoadTrace};
 
 use haggle_scenario::{LogPathError, file, log_path};
 
+use super::workflows::Workflows;
+
 /// Bits a second in a Mbit/s.
 const MBIT: f64 = 1e6;
 
@@ -35,12 +37,13 @@ pub enum LoadsError {
 /// The record of loads, if there is one: the path as written, and the file.
 type Input = Option<(String, PathBuf)>;
 
-/// The clusters and the rescheduler of a scenario that lies in `folder`, and the record of loads
-/// that was read.
+/// The clusters and the rescheduler of a scenario that lies in `folder`, with the workflows of its
+/// applications, and the record of loads that was read.
 pub(super) fn plans(
     seed: u64,
     plans: &file::Plans,
     folder: &Path,
+    workflows: Workflows,
 ) -> Result<(PlansConfig, Input), LoadsError> {
     let count = plans.clusters.len();
     let clusters = plans.clusters.iter().map(|it| PlannedCluster {
@@ -85,6 +88,7 @@ pub(super) fn plans(
         errors: PredictionErrors { seed, sigma: plans.prediction_error.fraction() },
         updates,
         loads,
+        workflows,
     };
     Ok((config, input))
 }

@@ -23,6 +23,11 @@ pub(super) fn all(scenario: &Scenario, folder: &Path) -> Result<Workflows, Workf
     let mut all = BTreeMap::new();
     let directory = scenario.directory();
     for (place, workload) in (0..).zip(&scenario.workloads) {
+        let applications = workload.applications.as_ref();
+        if let Some(it) = applications.filter(|_| workload.model == Some(file::Model::Applications))
+        {
+            all.extend(it.graphs(workload.name.as_str(), place, scenario.scenario.seed)?);
+        }
         if let (Some(file::Model::Workflows), Some(it)) = (workload.model, &workload.workflows) {
             let (name, seed) = (workload.name.as_str(), scenario.scenario.seed);
             let run_by = run_by(scenario, &directory, place);
@@ -59,7 +64,17 @@ pub(super) fn of_grid(scenario: &Scenario, all: &Workflows) -> Workflows {
     its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
 }
 
-/// Workflows of which a user keeps the ledger: all that it submits, unless they go to a grid.
+/// Workflows of applications, of which the rescheduler keeps the ledger.
+pub(super) fn of_plans(scenario: &Scenario, all: &Workflows) -> Workflows {
+    let its_own = all.iter().filter(|(id, _)| are_applications(scenario, **id));
+    its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+}
+
+fn are_applications(scenario: &Scenario, id: WorkflowId) -> bool {
+    scenario.workloads[usize::from(id.workload)].model == Some(file::Model::Applications)
+}
+
+/// Workflows of which a user keeps the ledger: all that it submits, unless they go to a grid or to plans.
 pub(super) fn kept_by(
     scenario: &Scenario,
     directory: &Directory<'_>,
@@ -70,6 +85,9 @@ pub(super) fn kept_by(
         return Workflows::new();
     }
     let places = directory.sources(user.workload.as_str());
-    let its_own = all.iter().filter(|(id, _)| places.contains(&usize::from(id.workload)));
+    let is_its_own = |id: WorkflowId| {
+        places.contains(&usize::from(id.workload)) && !are_applications(scenario, id)
+    };
+    let its_own = all.iter().filter(|(id, _)| is_its_own(**id));
     its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
 }

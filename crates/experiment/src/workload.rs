@@ -264,6 +264,16 @@ fn source(
             error: Box::new(error),
         });
     }
+    if let (Some(Model::Applications), Some(applications)) =
+        (workload.model, &workload.applications)
+    {
+        let name = workload.name.as_str();
+        let jobs = applications.to_jobs(clusters, name, seed);
+        return jobs.map(Source::Jobs).map_err(|error| WorkloadError::Workflows {
+            workload: name.to_owned(),
+            error: Box::new(error),
+        });
+    }
     let generated = workload.model.and_then(|model| match model {
         Model::LublinFeitelson => {
             workload.lublin.as_ref().map(|it| Source::Lublin(Box::new(it.to_model())))
@@ -276,13 +286,9 @@ fn source(
             let month = workload.synthetic_month.as_ref();
             month.map(|it| Source::SyntheticMonth(Box::new(it.to_model())))
         }
-        Model::Applications => {
-            let applications = workload.applications.as_ref();
-            applications.map(|it| Source::Jobs(it.to_jobs(clusters)))
-        }
         Model::Iterative => workload.iterative.as_ref().map(|it| Source::Jobs(it.to_jobs())),
-        // Workflows may come from files, so they were handled above.
-        Model::Workflows => None,
+        // They may be drawn in vain, so they were handled above.
+        Model::Workflows | Model::Applications => None,
     });
     if let Some(source) = generated {
         return Ok(source);

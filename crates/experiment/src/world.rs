@@ -135,8 +135,8 @@ impl Stage {
             let id = stage.add_provider(id, provider, scenario, (&protocols, store))?;
             addresses.insert(provider.name.to_string(), id);
         }
-        let clusters = stage.clusters(scenario, &seating, folder)?;
         let flows = workflows::all(scenario, folder)?;
+        let clusters = stage.clusters(scenario, &seating, folder, &flows)?;
         stage.named = workflows::named(scenario, &flows);
         let (resources, outages) = stage.resources(scenario, &seating, folder, &flows)?;
         let places = clusters.places.into_iter().chain(resources.places);
@@ -282,9 +282,11 @@ impl Stage {
         scenario: &Scenario,
         seating: &Seating,
         folder: &Path,
+        flows: &Workflows,
     ) -> Result<Part, StageError> {
         let Some(plans) = &scenario.plans else { return Ok(Part::default()) };
-        let (config, input) = plans::plans(scenario.scenario.seed, plans, folder)?;
+        let flows = workflows::of_plans(scenario, flows);
+        let (config, input) = plans::plans(scenario.scenario.seed, plans, folder, flows)?;
         self.inputs.extend(input);
         let built = config.actors(seating.clusters)?;
         Ok(Part {

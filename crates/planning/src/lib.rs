@@ -20,7 +20,7 @@
 //!                                 ▼
 //!      multi: GridView ──▶ next_interval ──▶ Placed                           several clusters
 //!                                 ▼
-//!      workflow: Level::decide ──▶ Proposal granted                           several applications
+//!      workflow: Grants ──▶ the next application that is granted machines     several applications
 //! ```
 //!
 //! An oracle is a snapshot of an instant. Loads change, so at the end of each interval a simulation

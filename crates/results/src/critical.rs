@@ -7,7 +7,8 @@ use crate::reader::InputRow;
 
 /// The parent for which a task waited: the last of its parents to be done. A task is submitted before
 /// its parents are done, so it waited for none if it could start at its submission. On providers,
-/// `inputs` has the parents of a task. On a grid, the parent is found by the instant of its end.
+/// `inputs` has the parents of a task. On a grid, the parent is found by the instant of its end. So is
+/// the application whose end began the level of an application of phases.
 pub fn last_parent<'a>(
     job: &JobRow,
     tasks: &[&'a JobRow],
@@ -15,7 +16,7 @@ pub fn last_parent<'a>(
     on_grid: bool,
 ) -> Option<&'a JobRow> {
     let ready = job.ready.filter(|&ready| ready > job.submit)?;
-    if !on_grid {
+    if !on_grid && !job.is_phased() {
         let made = inputs.iter().filter(|it| it.job == job.job).filter_map(|it| it.made_by);
         let parents = made.filter_map(|made| tasks.iter().find(|it| it.task == Some(made)));
         // Of parents that were done at the same time, the first one counts.

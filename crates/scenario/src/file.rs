@@ -67,7 +67,7 @@ pub use haggle_workloads::rules::{
 };
 pub use haggle_workloads::steps::{KeyField, KeyOrder, Overshoot, SplitBy, TimeOf, WindowStart};
 
-pub use applications::{ApplicationPhase, Applications, MeasuredTimes};
+pub use applications::{ApplicationInGraph, ApplicationPhase, Applications, MeasuredTimes};
 pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use coallocation::{
     BackOff, Coallocation, CoallocationPolicy, ExponentialWait, FixedWait, Remapping,

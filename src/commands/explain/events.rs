@@ -17,6 +17,9 @@ pub(super) fn told(story: &Story) -> String {
     if let Some(ready) = ready.filter(|&ready| story.submit < ready && ready <= story.left) {
         // A task whose parents were never all completed is ready when it leaves.
         let word = match (story.is_task(), ready < story.left) {
+            (true, true) if story.is_phased() => {
+                "may start from now on: the level before its own is over"
+            }
             (true, true) => "may start from now on: its parents are done",
             (true, false) => "its parents are not all done",
             (false, _) => "may start from now on, says its user",

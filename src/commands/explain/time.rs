@@ -42,6 +42,7 @@ fn word(part: Part, story: &Story) -> &'static str {
         Part::Placing if story.shape == "moldable" => {
             "not queued there yet: messages, metascheduler, other providers"
         }
+        Part::NotReady if story.is_task() && story.is_phased() => "before its level began",
         Part::NotReady if story.is_task() => "before its parents were done",
         Part::Busy if story.statics.is_some() => "resource of the schedule busy",
         Part::Busy if on_grid => "all slots taken",

@@ -55,9 +55,13 @@ pub(super) fn told(story: &Story) -> String {
         all.extend(sums.iter().map(|sum| seconds(total(sum))));
         rows.push(all);
     }
+    let waited = match story.is_phased() {
+        true => "the last application of the level before",
+        false => "the last of its parents to be done",
+    };
     format!(
-        "\nThe way to it, task {} of workflow {} of {}: each task waited for the one above it, the last of its \
-         parents to be done.\n\n{}\n{}\n",
+        "\nThe way to it, task {} of workflow {} of {}: each task waited for the one above it, {waited}.\n\n\
+         {}\n{}\n",
         it.task,
         it.workflow,
         story.workload,

@@ -1,7 +1,7 @@
 //! Knowledge of a cluster about an application, for as long as it is valid.
 
 use haggle_model::random::Stream;
-use haggle_model::{JobId, Phased, ProviderId};
+use haggle_model::{ActorId, JobId, Phased, ProviderId};
 use haggle_planning::{
     Interval, IntervalOracle, Machines, Method, Problem, Program, ProgramOracle,
 };
@@ -16,8 +16,19 @@ pub(super) struct Known {
     pub(super) oracle: Option<ProgramOracle>,
     /// The machines of its last interval, if that was here.
     pub(super) last: Option<Machines>,
+    /// The proposed interval, until it is ordered or its machines are not usable any more.
+    pub(super) proposed: Option<Proposed>,
     /// The last plan, with its premises.
     plan: Option<(Premises, Planned)>,
+}
+
+/// A proposed interval.
+#[derive(Debug)]
+pub(super) struct Proposed {
+    pub(super) interval: Interval,
+    pub(super) machines: Machines,
+    /// Receiver of the message that the proposal has lapsed.
+    pub(super) owner: ActorId,
 }
 
 /// Premises of a plan: the same premises lead to the same plan.
@@ -35,7 +46,7 @@ impl Known {
     /// An application of which nothing has run; `None` if it is not valid.
     pub(super) fn new(phased: &Phased, cluster: ProviderId) -> Option<Known> {
         let program = Program::new(phased, cluster).ok()?;
-        Some(Known { program, oracle: None, last: None, plan: None })
+        Some(Known { program, oracle: None, last: None, proposed: None, plan: None })
     }
 
     /// True if it has the phases of an interval.

@@ -34,11 +34,12 @@ pub struct Interval {
     pub outcome: String,
 }
 
-/// Completes the story: the application waits for machines, moves, and computes.
+/// Completes the story: the application waits for its level and for machines, moves, and computes.
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let mut ledger = Ledger::new(job);
     let mut rows = Vec::from_iter(all.intervals.iter().filter(|it| it.job == job.job));
     rows.sort_by_key(|it| it.interval);
+    ledger.until(job.ready.map_or(0, micros), Part::NotReady);
     for it in &rows {
         ledger.until(micros(it.ordered), Part::Busy);
         // Without a start of computing, all of the interval was the move.

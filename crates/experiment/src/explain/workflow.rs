@@ -17,7 +17,8 @@ pub struct InWorkflow {
     pub workflow: i64,
     /// Number of the task in the workflow.
     pub task: i64,
-    /// Path to the task: each task waited for the one before it, its last completed parent. It
+    /// Path to the task: each task waited for the one before it, its last completed parent. An
+    /// application of phases waited for the last one of the level before. It
     /// begins with a task that waited for none, and ends with this one. It is empty if its parents
     /// were not all completed, or if it left while their outputs were in transit.
     pub path: Vec<Step>,
@@ -78,6 +79,7 @@ pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     // The needs of a task are known only if it was submitted to a provider.
     let needs = |it: &InputRow| it.job == job.job && it.made_by.is_some();
     let unknown = !all.is_on_grid(job)
+        && !job.is_phased()
         && job.ready.is_some_and(|ready| ready > job.submit)
         && !all.inputs.iter().any(needs);
     let mut path = Vec::new();
@@ -142,6 +144,7 @@ fn step(all: &Chronicle, job: &JobRow, parent: Option<&JobRow>) -> Step {
     let ready = parent.map_or(known, |it| it.left.max(job.submit)).min(known);
     let mut parts = match all.is_on_grid(job) {
         true => super::grid::parts(all, job),
+        false if job.is_phased() => all.its_own(job).parts,
         false => super::provider::tell(all.its_own(job), all, job).parts,
     };
     // The time before it was ready belongs to the steps before.
@@ -166,5 +169,10 @@ impl Story {
     /// True if it is a task of a workflow, which can start when its parents are completed.
     pub fn is_task(&self) -> bool {
         self.workflow.is_some()
+    }
+
+    /// True if it is an application of phases. As a task, it can start when its level begins.
+    pub fn is_phased(&self) -> bool {
+        self.shape == "phased"
     }
 }

@@ -1,132 +1,19 @@
-//! Workflows: levels, and who gets the machines.
+//! Workflows: the order in which applications get machines.
 
-use std::collections::BTreeSet;
+mod reference;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use haggle_model::Span;
-use haggle_model::random::stream;
-use haggle_planning::multi::{GridView, Move, Placed, Terms, next_interval};
-use haggle_planning::workflow::{
-    Applications, LevelRule, MachineId, Proposal, TooEarly, grant, levels, run_levels,
-};
-use haggle_planning::{
-    Application, Cluster, ClusterOracle, Interval, Machines, Method, Phase, PlanSearch, Speedup,
-    Term,
-};
-use haggle_workflows::{Builder, Task, TaskId};
+use haggle_planning::multi::{Move, Placed, Terms};
+use haggle_planning::workflow::{Grants, Step};
+use haggle_planning::{Application, Cluster, Interval, Method, Phase, Speedup, Term};
 use proptest::prelude::*;
+use reference::{Applications, MachineId, Proposal, Workflow, grant, run_levels};
 
 fn secs(seconds: i64) -> Span {
     Span::from_secs(seconds)
-}
-
-fn graph(applications: usize, edges: &[(u32, u32)]) -> haggle_workflows::Workflow {
-    let mut builder = Builder::new("applications");
-    for application in 0..applications {
-        builder.task(Task::new(application.to_string(), secs(1))).expect("a task");
-    }
-    for &(from, to) in edges {
-        builder.edge(TaskId(from), TaskId(to), 0).expect("an edge");
-    }
-    builder.build().expect("a workflow")
-}
-
-#[test]
-fn levels_of_graphs() {
-    let diamond = graph(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
-    let expected = Ok(vec![vec![0], vec![1, 2], vec![3]]);
-    assert_eq!(levels(&diamond, LevelRule::LongestPath), expected);
-    assert_eq!(levels(&diamond, LevelRule::BreadthFirst), expected);
-    // 3 is one step from the start, but comes after 2, which is two steps from it.
-    let shortcut = graph(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]);
-    let expected = Ok(vec![vec![0], vec![1], vec![2], vec![3]]);
-    assert_eq!(levels(&shortcut, LevelRule::LongestPath), expected);
-    let refused = TooEarly { from: TaskId(2), to: TaskId(3) };
-    assert_eq!(levels(&shortcut, LevelRule::BreadthFirst), Err(refused));
-}
-
-/// Clusters of which some machines are free, for one application.
-struct Free<'a>(Vec<Option<ClusterOracle>>, &'a BTreeSet<MachineId>);
-
-impl GridView for Free<'_> {
-    type Oracle = ClusterOracle;
-
-    fn clusters(&self) -> usize {
-        self.0.len()
-    }
-
-    fn oracle(&self, cluster: usize) -> Option<&ClusterOracle> {
-        self.0[cluster].as_ref()
-    }
-
-    fn within(&self, _: usize) -> Span {
-        secs(60)
-    }
-
-    fn between(&self, _: usize, _: usize) -> Span {
-        secs(300)
-    }
-
-    fn may_stay(&self, cluster: usize, schedule: &Machines) -> bool {
-        schedule.numbers().iter().all(|&machine| self.1.contains(&(cluster, machine)))
-    }
-}
-
-/// A workflow on clusters without other applications.
-struct Workflow {
-    applications: Vec<Arc<Application>>,
-    clusters: Vec<Arc<Cluster>>,
-    terms: Terms,
-    /// Last interval of each application that ran.
-    before: Vec<Option<Placed<Machines>>>,
-    started: Vec<(Span, usize, Placed<Machines>)>,
-}
-
-impl Workflow {
-    fn new(
-        applications: Vec<Arc<Application>>,
-        clusters: Vec<Arc<Cluster>>,
-        terms: Terms,
-    ) -> Workflow {
-        let before = vec![None; applications.len()];
-        Workflow { applications, clusters, terms, before, started: Vec::new() }
-    }
-
-    fn machines(&self) -> BTreeSet<MachineId> {
-        let of = |(number, cluster): (usize, &Arc<Cluster>)| {
-            (0..cluster.machines() as u32).map(move |machine| (number, machine))
-        };
-        self.clusters.iter().enumerate().flat_map(of).collect()
-    }
-}
-
-impl Applications for Workflow {
-    type What = Placed<Machines>;
-
-    fn propose(
-        &mut self,
-        _: Span,
-        number: usize,
-        free: &BTreeSet<MachineId>,
-    ) -> Option<Proposal<Placed<Machines>>> {
-        let application = &self.applications[number];
-        let mut oracles = Vec::new();
-        for (cluster, at) in self.clusters.iter().enumerate() {
-            let is_free = |machine| free.contains(&(cluster, machine));
-            oracles.push(ClusterOracle::among(application, at, PlanSearch::Hulls, is_free));
-        }
-        let view = Free(oracles, free);
-        let before = self.before[number].as_ref();
-        let first = before.map_or(1, |before| before.interval.last + 1);
-        let random = &mut stream(1, "workflow", "plans");
-        let placed = next_interval(&view, &self.terms, first, before, random)?;
-        Some(Proposal::new(placed, application.phases()))
-    }
-
-    fn granted(&mut self, now: Span, number: usize, proposal: &Proposal<Placed<Machines>>) {
-        self.before[number] = Some(proposal.what.clone());
-        self.started.push((now, number, proposal.what.clone()));
-    }
 }
 
 /// c/n + d (n - 1) seconds.
@@ -278,6 +165,45 @@ proptest! {
         }
         prop_assert_eq!(&left, &free);
         prop_assert!(waiting.is_empty() || free.is_empty());
+    }
+
+    /// Applications that know no machines, and are notified of lapsed proposals, come to the same grants.
+    #[test]
+    fn lapsed_proposals_lead_to_the_same_grants(wishes in wishes(), machines in 0_u32..12) {
+        let all: BTreeSet<MachineId> = (0..machines).map(|machine| (0, machine)).collect();
+        let mut free = all.clone();
+        let pending: Vec<usize> = (0..wishes.len()).collect();
+        let expected = grant(&pending, &mut free, |number, free| wanted(wishes[number], 1, free));
+        let mut left = all;
+        let mut grants = Grants::new(pending);
+        let mut proposals: BTreeMap<usize, Proposal<()>> = BTreeMap::new();
+        let mut granted = Vec::new();
+        loop {
+            match grants.step() {
+                Step::Over => break,
+                Step::Propose(number) => match wanted(wishes[number], 1, &left) {
+                    None => grants.leave(number),
+                    Some(proposal) => {
+                        grants.propose(number, proposal.remaining);
+                        proposals.insert(number, proposal);
+                    }
+                },
+                Step::Grant(number) => {
+                    grants.leave(number);
+                    let proposal = proposals.remove(&number).expect("it has proposed");
+                    left.retain(|machine| !proposal.machines.contains(machine));
+                    let lapsed = |other: &Proposal<()>| {
+                        other.machines.iter().any(|machine| !left.contains(machine))
+                    };
+                    for (&other, _) in proposals.iter().filter(|(_, other)| lapsed(other)) {
+                        prop_assert!(grants.lapse(other));
+                    }
+                    granted.push((number, proposal));
+                }
+            }
+        }
+        prop_assert_eq!(granted, expected);
+        prop_assert_eq!(left, free);
     }
 
     #[test]

@@ -192,7 +192,9 @@ impl WorkflowTotals {
             flow.last = flow.last.max(record.end);
         }
         flow.failures += record.lost.len() as u32;
-        flow.attempts += record.lost.len() as u32 + u32::from(record.has_last_attempt());
+        let shares = record.bag.as_ref().map(|bag| bag.shares.len() as u32);
+        let kept = shares.unwrap_or_else(|| u32::from(record.has_last_attempt()));
+        flow.attempts += record.lost.len() as u32 + kept;
         // Last, because it needs all totals, and `flow` borrows a part of them.
         if record.outcome == JobOutcome::Completed {
             self.done(&record.job, record.end, moved.time);

@@ -73,6 +73,11 @@ impl JobRow {
         self.shape == "bag"
     }
 
+    /// Returns whether it is an application of phases.
+    pub fn is_phased(&self) -> bool {
+        self.shape == "phased"
+    }
+
     /// The user's limit, s; `None` = no limit.
     pub fn limit(&self) -> Option<f64> {
         (self.requested_time >= 0.0).then_some(self.requested_time)

@@ -26,9 +26,9 @@ table! {
     end: Option<f64> = Seconds, "finish_time", "s", "arrival of the output of its last task; at providers, the end of that task", NOT_COMPLETE;
     makespan: Option<f64> = Seconds, "makespan", "s", "finish_time - starting_time", NOT_COMPLETE;
     turnaround: Option<f64> = Seconds, "turnaround_time", "s", "finish_time - submission_time", NOT_COMPLETE;
-    work: f64 = Real, "work", "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor; of tasks of providers, by their processors", Never;
-    critical_path: f64 = Seconds, "critical_path", "s", "the longest path through its tasks on the reference processor, if data take no time", Never;
-    schedule_length_ratio: Option<f64> = Real, "schedule_length_ratio", "", "makespan / (critical_path / speed of the fastest resource or provider), at least 1", Empty("not complete, or its tasks take no time");
+    work: f64 = Real, "work", "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor; of tasks of providers, by their processors; 0 for applications of phases", Never;
+    critical_path: f64 = Seconds, "critical_path", "s", "the longest path through its tasks on the reference processor, if data take no time; 0 for applications of phases, whose time depends on their machines", Never;
+    schedule_length_ratio: Option<f64> = Real, "schedule_length_ratio", "", "makespan / (critical_path / speed of the fastest resource or provider), at least 1", Empty("not complete, or its tasks have no length, such as applications of phases");
     data: i64 = Integer, "data", "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of lost attempts; at providers, the inputs that arrived (`inputs`)", Never;
     attempts: i64 = Integer, "attempts", "", "rows of its tasks in `attempts`", Never;
     moves: i64 = Integer, "moves", "", "rows of tasks that continued on another resource with the work done", Never;

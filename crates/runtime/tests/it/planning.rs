@@ -1,6 +1,8 @@
 //! Applications of many phases that are rescheduled over clusters: worked examples as whole runs, runs against the
 //! arithmetic of plans, and invariants of random worlds.
 
+mod levels;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,6 +23,7 @@ use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
 use haggle_planning::synthetic::{ApplicationKind, SyntheticGrid};
 use haggle_planning::{Application, Method, PlanSearch};
 use haggle_runtime::{Driver, Outages, OutsideError, RunError, Sink, World, run};
+use haggle_workflows::Workflow;
 use haggle_workloads::failures::Outage;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -73,6 +76,8 @@ pub(crate) struct Plans {
     outages: Vec<(u32, u32, i64, i64)>,
     horizon: Option<Time>,
     patience: Option<Span>,
+    /// The jobs are its applications, by number, if there is one.
+    workflow: Option<Arc<Workflow>>,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -158,6 +163,7 @@ impl Plans {
             outages: Vec::new(),
             horizon: None,
             patience: None,
+            workflow: None,
         }
     }
 
@@ -172,6 +178,7 @@ impl Plans {
             errors: PredictionErrors { seed: 1, sigma: self.error },
             updates: self.updates.clone(),
             loads: Box::new(self.loads.clone()),
+            workflows: self.workflow.iter().map(|it| (levels::ID, Arc::clone(it))).collect(),
         };
         let seats = Seats::alone(plans.clusters.len() as u32);
         let built = plans.actors(seats).expect("good loads");
@@ -218,6 +225,7 @@ impl Plans {
         let one = ran(Driver::Sequential);
         assert_eq!(one, ran(Driver::Actix));
         one.adds_up(self);
+        one.keeps_levels(self);
         one
     }
 }
@@ -610,12 +618,14 @@ fn plans() -> impl Strategy<Value = Plans> {
         ];
         let outage = (0..count as u32, 0_u32..4, 0_i64..=1500, 1_i64..=400);
         let outages = prop::collection::vec(outage, 0..=4);
-        let rest = (outages, prop::option::of(1_i64..=2000), prop::option::of(1_i64..=1500));
+        let workflow = prop::option::of(0_u32..64);
+        let rest =
+            (outages, prop::option::of(1_i64..=2000), prop::option::of(1_i64..=1500), workflow);
         let error = prop::sample::select(vec![0.0, 0.4]);
         let costs = (0_i64..=60, 0_i64..=90, 0_i64..=300, 0_i64..=90, error);
         (Just(sizes), epochs, jobs, method, updates, rest, costs).prop_map(
             |(sizes, epochs, mut jobs, method, updates, rest, costs)| {
-                let (mut outages, horizon, patience) = rest;
+                let (mut outages, horizon, patience, workflow) = rest;
                 let (within, between, threshold, delay, error) = costs;
                 jobs.sort_by_key(|it| it.0);
                 let jobs = (0..)
@@ -629,7 +639,7 @@ fn plans() -> impl Strategy<Value = Plans> {
                     outages.into_iter().map(|(c, m, from, long)| (c, m, from, from + long));
                 let clusters = (0..sizes.len())
                     .map(|it| cluster(&format!("c{it}"), sizes.len(), within, between));
-                Plans {
+                let plans = Plans {
                     method,
                     updates,
                     threshold: secs(threshold),
@@ -639,6 +649,10 @@ fn plans() -> impl Strategy<Value = Plans> {
                     horizon: horizon.map(at),
                     patience: patience.map(secs),
                     ..Plans::new(clusters.collect(), epochs, jobs.collect())
+                };
+                match workflow {
+                    Some(edges) => plans.as_workflow(&levels::edges(edges)),
+                    None => plans,
                 }
             },
         )

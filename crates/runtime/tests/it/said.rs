@@ -137,6 +137,8 @@ table! {
         NoMachines { job: Tells(Item::Refusal) },
         TimesRequest { 0: Tells(Item::Job) },
         Times { 0: TellsUpTo(&[Item::Estimate]) },
+        Propose { 0: Tells(Item::Job) },
+        Lapsed { job: Tells(Item::Refusal) },
         RunInterval { 0: Tells(Item::Job) },
         Begun { job: Tells(Item::JobStatus) },
         NotRun { job: Tells(Item::Refusal) },
@@ -473,7 +475,9 @@ fn fields(message: &Message) -> Row {
                 PlanningMessage::Plan(inner) => planned(inner),
                 PlanningMessage::TimesRequest(inner) => times_request(inner),
                 PlanningMessage::Times(inner) => times(inner),
-                PlanningMessage::RunInterval(inner) => interval_order(inner),
+                PlanningMessage::Propose(inner) | PlanningMessage::RunInterval(inner) => {
+                    interval_order(inner)
+                }
                 PlanningMessage::Loads(inner) => cluster_loads(inner),
                 PlanningMessage::MachinesFree => vec![("", Tells(Item::Change))],
                 _ => Row::new(),

@@ -122,6 +122,7 @@ impl Check<'_> {
         if let Some(problem) = it.problem().filter(|_| !self.has_replaced(path)) {
             self.report(path, problem, "no application", None);
         }
+        self.check_workflows_of_applications(path, it);
     }
 
     /// Reports parameters that are missing or belong to another model.

@@ -1,6 +1,6 @@
 //! Plans for applications of many phases on clusters: keys that fit together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
 use super::mapping::is_iterative;
@@ -214,9 +214,14 @@ impl Check<'_> {
                 );
             }
         }
+        let mut submitted = BTreeSet::new();
         for (index, user) in scenario.users.iter().enumerate() {
             let Some(workload) = self.directory.workload(user.workload.as_str()) else { continue };
             let path = Path::root().key("user").index(index);
+            let has_workflows = workload.applications.as_ref().is_some_and(|it| it.is_workflows());
+            if has_workflows && !submitted.insert(workload.name.as_str()) {
+                self.submitted_again(&path.key("workload"), &workload.name);
+            }
             match (is_of_applications(workload), name == Some(&user.submits_to)) {
                 (true, false) => self.report(
                     &path.key("workload"),

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use super::{Check, Logs};
 use crate::file::{
-    AmplitudeOf, Role, TaskEstimates, TaskProgress, Underestimate, User, Workflows, Workload,
+    AmplitudeOf, Applications, Role, TaskEstimates, TaskProgress, Underestimate, User,
+    WorkflowShape, Workflows, Workload,
 };
-use crate::quantity::{Share, TimeSpan};
+use crate::quantity::{Name, Share, TimeSpan};
 use crate::workload::{TASKS_MAX, WorkflowsError, read_workflow};
 use haggle_config::document::Path;
 use haggle_workflows::files;
 
 /// Largest number of reports of a task.
 const REPORTS_MAX: f64 = 10_000.0;
+
+/// Largest number of applications of all workflows of a workload.
+const APPLICATIONS_MAX: u64 = 1_000_000;
 
 impl Check<'_> {
     pub(super) fn check_workflows(&mut self, path: &Path, workload: &Workload, it: &Workflows) {
@@ -185,15 +189,8 @@ impl Check<'_> {
         if way == "shape" && no_tasks {
             self.lacks(at, "tasks", "the number of tasks of a workflow", "tasks = 50");
         }
-        if let (Some(shape), Some(tasks)) = (it.shape, it.tasks)
-            && (tasks as usize) < shape.tasks_min()
-        {
-            self.report(
-                &at.key("tasks"),
-                format!("a workflow of shape `{shape}` has at least {} tasks", shape.tasks_min()),
-                "too few",
-                format!("write `tasks = {}` or more", shape.tasks_min()),
-            );
+        if let (Some(shape), Some(tasks)) = (it.shape, it.tasks) {
+            self.check_tasks_of_shape(at, shape, tasks);
         }
         let mut negative_values = 0;
         for (index, file) in it.files.iter().flatten().enumerate() {
@@ -234,6 +231,81 @@ impl Check<'_> {
                 format!("`processors-max` is less than `processors`, {least}"),
                 "the two contradict each other",
                 "the smaller one is `processors`".to_owned(),
+            );
+        }
+    }
+
+    /// Workflows of applications have a shape or a graph.
+    pub(super) fn check_workflows_of_applications(&mut self, at: &Path, it: &Applications) {
+        if it.shape.is_some() && it.graph.is_some() {
+            self.report(
+                &at.key("graph"),
+                "workflows of applications have a `shape` or a `graph`".to_owned(),
+                "both of them",
+                "remove one of them".to_owned(),
+            );
+            return;
+        }
+        if let (Some(shape), Some(tasks)) = (it.shape, it.tasks) {
+            self.check_tasks_of_shape(at, shape, tasks);
+        } else if it.tasks.is_some() {
+            self.report(
+                &at.key("tasks"),
+                "`tasks` goes with `shape`".to_owned(),
+                "not used",
+                "remove it, or add a shape, such as `shape = \"layered\"`".to_owned(),
+            );
+        } else if it.shape.is_some() && !self.is_replaced(&at.key("tasks")) {
+            self.lacks(at, "tasks", "the number of applications of a workflow", "tasks = 10");
+        }
+        for (place, application) in it.graph.iter().flatten().enumerate() {
+            let at = at.key("graph").index(place).key("needs");
+            self.check_needs(&at, place, &application.needs);
+        }
+        let tasks = it.tasks_most().saturating_mul(u64::from(it.jobs));
+        if tasks > APPLICATIONS_MAX {
+            self.report(
+                &at.key("jobs"),
+                format!("these workflows have up to {tasks} applications together"),
+                "too many",
+                format!(
+                    "lower `jobs`, or the applications of each: {APPLICATIONS_MAX} are the most"
+                ),
+            );
+        }
+    }
+
+    /// The applications that an application needs are before it in the list, and named once.
+    fn check_needs(&mut self, at: &Path, place: usize, needs: &[u32]) {
+        for (index, &needed) in needs.iter().enumerate() {
+            if needed as usize >= place {
+                self.report(
+                    &at.index(index),
+                    format!(
+                        "application {place} needs application {needed}, which is not before it"
+                    ),
+                    "not before it",
+                    "list an application behind all that it needs; the first one has the number 0"
+                        .to_owned(),
+                );
+            } else if needs[..index].contains(&needed) {
+                self.report(
+                    &at.index(index),
+                    format!("application {place} needs application {needed} already"),
+                    "again",
+                    "remove it".to_owned(),
+                );
+            }
+        }
+    }
+
+    fn check_tasks_of_shape(&mut self, at: &Path, shape: WorkflowShape, tasks: u32) {
+        if (tasks as usize) < shape.tasks_min() {
+            self.report(
+                &at.key("tasks"),
+                format!("a workflow of shape `{shape}` has at least {} tasks", shape.tasks_min()),
+                "too few",
+                format!("write `tasks = {}` or more", shape.tasks_min()),
             );
         }
     }
@@ -314,12 +386,7 @@ impl Check<'_> {
             }
             for part in parts {
                 if !submitted.insert(part.name.as_str()) {
-                    self.report(
-                        &path.key("workload"),
-                        format!("the workflows of \"{}\" are submitted twice", part.name),
-                        "again",
-                        "give this user a workload of its own, with another name".to_owned(),
-                    );
+                    self.submitted_again(&path.key("workload"), &part.name);
                 }
             }
             let mut sources = self.directory.sources(user.workload.as_str()).into_iter();
@@ -338,6 +405,15 @@ impl Check<'_> {
                 );
             }
         }
+    }
+
+    pub(super) fn submitted_again(&mut self, at: &Path, workload: &Name) {
+        self.report(
+            at,
+            format!("the workflows of \"{workload}\" are submitted twice"),
+            "again",
+            "give this user a workload of its own, with another name".to_owned(),
+        );
     }
 
     /// Help that names other targets, if the target of this user takes no tasks.

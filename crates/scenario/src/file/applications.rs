@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ApplicationKind;
+use super::{ApplicationKind, WorkflowShape};
 use crate::quantity::{Name, TimeSpan};
 
-/// Applications of many phases, all alike: `like` a published one, with given `phases`, or `measured`.
+/// Applications of many phases, all alike: `like` a published one, with given `phases`, or `measured`. With `shape` or
+/// `graph`, they are the tasks of workflows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Applications {
@@ -36,7 +37,19 @@ pub struct Applications {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000))]
     pub merge: u32,
-    /// Number of applications submitted.
+    /// Shape of the workflows whose tasks are applications; each workflow is drawn independently. The length of a
+    /// task, divided by the mean of its workflow, is a factor of the times of all phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<WorkflowShape>,
+    /// Applications of each workflow of that shape; some shapes have up to three fewer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub tasks: Option<u32>,
+    /// The applications of a workflow, each with the applications that it needs; all workflows are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 10_000))]
+    pub graph: Option<Vec<ApplicationInGraph>>,
+    /// Number of applications submitted; with `shape` or `graph`, of workflows.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub jobs: u32,
@@ -74,6 +87,19 @@ pub struct MeasuredTimes {
     /// Time of each phase, in order; every row has the same number of phases.
     #[schemars(length(min = 1, max = 1_000))]
     pub times: Vec<TimeSpan>,
+}
+
+/// An application of a workflow. It starts after the applications that it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ApplicationInGraph {
+    /// Numbers of the applications that it needs, all before it in the list; the first one has the number 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<u32>,
+    /// Factor of the times of all of its phases.
+    #[serde(default = "perfect")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e3))]
+    pub length: f64,
 }
 
 /// A phase. On n machines with available parts a of processors and b of links, it takes computing / (a n^speedup) +

@@ -290,6 +290,8 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("PlanGenetic", "generations" | "population") => 9,
         ("Applications", "count") => 9,
         ("Applications", "jobs" | "merge") => 4,
+        ("Applications", "tasks") => 16,
+        ("ApplicationInGraph", "needs") => 2,
         ("IterativeApplications", "jobs" | "cores" | "processes") => 5,
         ("IterativeApplications", "iterations") => 40,
         ("Figure", "job") => 20,

@@ -59,7 +59,8 @@ fn workload_draws(workload: &Workload) -> bool {
     // A synthetic month has a seed of its own, as a log has its jobs; so have applications.
     let own = [Model::SyntheticMonth, Model::Applications, Model::Iterative];
     let model = workload.model.is_some_and(|model| !own.contains(&model));
-    model || workload.steps.iter().any(step_draws)
+    let shape = workload.applications.as_ref().is_some_and(|it| it.shape.is_some());
+    model || shape || workload.steps.iter().any(step_draws)
 }
 
 fn step_draws(step: &Step) -> bool {
