@@ -76,6 +76,7 @@ fn what_help_shows_works() {
             &format!("haggle run scenarios/quickstart.toml --seed {seed} -o {place}"),
         );
     }
+    carry_out(&folder, "haggle run scenarios/workflows.toml -o runs/pipeline");
     for place in ["sweeps/monday", "sweeps/tuesday"] {
         carry_out(&folder, &format!("haggle sweep scenarios/sweep.toml -o {place}"));
     }

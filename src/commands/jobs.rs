@@ -40,7 +40,7 @@ const SHOWN: [&str; 9] = [
   haggle jobs runs/quickstart --where 'waiting_time > 3600' --sort=-waiting_time
   haggle jobs runs/quickstart --where 'providers_used > 1'
   haggle jobs runs/quickstart --where 'outcome == \"rejected\"' --columns job,refusal
-  haggle jobs runs/montage --where 'task_name == \"add_2\"'  # a task by its name in the file
+  haggle jobs runs/pipeline --where 'task_name == \"report\"'  # by its name in the file
   haggle jobs runs/quickstart --where 'deadline != () && left_time > deadline' --json")]
 pub(crate) struct Args {
     /// Folder of the run
