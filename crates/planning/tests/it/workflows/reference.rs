@@ -121,11 +121,6 @@ impl Level {
         self.pending.is_empty() && self.running.is_empty()
     }
 
-    /// Free machines.
-    pub(super) fn free(&self) -> &BTreeSet<MachineId> {
-        &self.free
-    }
-
     /// The decisions of an instant: intervals that have ended release their machines, and all
     /// applications between two intervals propose. Returns the proposals that were granted.
     pub(super) fn decide<T>(
