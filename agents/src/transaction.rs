@@ -106,21 +106,21 @@ impl Transaction {
     /// The machine of a coordinator, which must be started.
     pub fn coordinator(&self, me: ActorId) -> Box<dyn Coordinates> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Coordinator>::new(me, rules.clone(), Keeps::All))
+            Box::new(Seat::<P, <P as Protocol>::Coordinator>::new(me, Clone::clone(rules), Keeps::All))
         })
     }
 
     /// The machine of a participant, which must be started.
     pub fn participant(&self, me: ActorId) -> Box<dyn Participates> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Participant>::new(me, rules.clone(), Keeps::All))
+            Box::new(Seat::<P, <P as Protocol>::Participant>::new(me, Clone::clone(rules), Keeps::All))
         })
     }
 
     /// The machine of an acceptor, which must be started.
     pub fn witness(&self, me: ActorId) -> Box<dyn Witnesses> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Witness>::new(me, rules.clone(), Keeps::All))
+            Box::new(Seat::<P, <P as Protocol>::Witness>::new(me, Clone::clone(rules), Keeps::All))
         })
     }
 

@@ -48,6 +48,9 @@ const LONGER: u64 = 30;
 /// A run without progress for this time is complete except for its rounds.
 const MONTHS: Span = Span::from_secs(60 * 86_400);
 
+/// The same for this many rounds of a reallocation, if a round has many messages.
+const ROUNDS: i64 = 10_000;
+
 /// Judges the scenario in the file at `path`, with folders of results in `scratch`; `stop` is
 /// raised to stop the judge.
 pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> Verdict {
@@ -240,7 +243,7 @@ impl Judge<'_> {
         match ended {
             _ if log.messages > most => Ok(Ended::Beyond),
             Ok(_) => Ok(Ended::Over),
-            Err(error) if allowed(&error) => Ok(Ended::Stopped(error.to_string())),
+            Err(error) if allowed(&error, scenario) => Ok(Ended::Stopped(error.to_string())),
             Err(error) => Err(failed(kind_of(&error), error)),
         }
     }
@@ -358,7 +361,7 @@ impl Judge<'_> {
         let output = self.scratch.join("sweep");
         let swept = match self.swept(experiment, &output, 2) {
             Ok(swept) => swept,
-            Err(SweepError::Run { error, .. }) if allowed(&error) => {
+            Err(SweepError::Run { error, .. }) if allowed(&error, &experiment.scenario) => {
                 return Ok(Outcome::Stopped(error.to_string()));
             }
             Err(error) => return Err(failed(FailureKind::Sweep, error)),
@@ -456,14 +459,19 @@ fn plain_figure(kind: FigureKind) -> Figure {
 
 /// Errors that an accepted scenario may cause: they depend on the contents of a log or on events of
 /// the run.
-fn allowed(error: &ExperimentError) -> bool {
+fn allowed(error: &ExperimentError, scenario: &Scenario) -> bool {
     match error {
         ExperimentError::Run(
             RunError::Stalled { .. } | RunError::EndOfTime { .. } | RunError::PlannedInVain { .. },
         )
         | ExperimentError::Jobs(_) => true,
         // Rounds without work go on for months, which is allowed; a loop within days is a bug.
-        ExperimentError::Run(RunError::NoProgress { time, .. }) => *time > Time::ZERO + MONTHS,
+        ExperimentError::Run(RunError::NoProgress { time, .. }) => {
+            let periods = scenario.metaschedulers.iter().filter_map(|it| it.reallocation);
+            let longest = periods.map(|it| it.period.0.as_micros()).max();
+            let rounds = longest.map(|period| Span::from_micros(period.saturating_mul(ROUNDS)));
+            *time > Time::ZERO + rounds.unwrap_or(MONTHS).min(MONTHS)
+        }
         ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
         ExperimentError::Stage(StageError::Loads(LoadsError::Trace(_))) => true,
         ExperimentError::Stage(StageError::Failures(error)) => matches!(

@@ -651,7 +651,7 @@ fn plans() -> impl Strategy<Value = Plans> {
                     ..Plans::new(clusters.collect(), epochs, jobs.collect())
                 };
                 match workflow {
-                    Some(edges) => plans.as_workflow(&levels::edges(edges)),
+                    Some(edges) => plans.into_workflow(&levels::edges(edges)),
                     None => plans,
                 }
             },

@@ -22,7 +22,7 @@ pub(super) fn edges(bits: u32) -> Vec<(u32, u32)> {
 
 impl Plans {
     /// The same jobs as applications of a workflow with those of these edges that exist. They are submitted together.
-    pub(super) fn as_workflow(mut self, edges: &[(u32, u32)]) -> Plans {
+    pub(super) fn into_workflow(mut self, edges: &[(u32, u32)]) -> Plans {
         let mut builder = Builder::new("applications");
         let submit = self.jobs.first().map_or(Time::ZERO, |job| job.submit);
         for (task, job) in (0..).zip(&mut self.jobs) {
@@ -88,21 +88,21 @@ fn on_one_machine(times: &[i64]) -> Plans {
 
 #[test]
 fn the_longest_application_of_a_level_is_first() {
-    let ran = on_one_machine(&[300, 600, 900, 100]).as_workflow(&DIAMOND).run();
+    let ran = on_one_machine(&[300, 600, 900, 100]).into_workflow(&DIAMOND).run();
     let rows = [(0, 0, 300), (2, 300, 1200), (1, 1200, 1800), (3, 1800, 1900)];
     assert_eq!(ran.schedule(), rows.map(|(job, start, end)| (job, vec![0], start, end)));
     let ready =
         |job: u32| ran.jobs.iter().find(|it| it.job.id.0 == job).expect("it is over").job.ready;
     assert_eq!([0, 1, 2, 3].map(ready), [None, Some(at(300)), Some(at(300)), Some(at(1800))]);
     // Of equal ones, the first application is first.
-    let ran = on_one_machine(&[300, 600, 600, 100]).as_workflow(&DIAMOND).run();
+    let ran = on_one_machine(&[300, 600, 600, 100]).into_workflow(&DIAMOND).run();
     assert_eq!(Vec::from_iter(ran.schedule().iter().map(|it| it.0)), [0, 1, 2, 3]);
 }
 
 /// Without rescheduling there are no plans, but the applications of a level are in the same order.
 #[test]
 fn without_rescheduling_the_longest_application_is_first_as_well() {
-    let plans = on_one_machine(&[300, 600, 900, 100]).as_workflow(&DIAMOND);
+    let plans = on_one_machine(&[300, 600, 900, 100]).into_workflow(&DIAMOND);
     let ran = Plans { method: None, ..plans }.run();
     assert_eq!(Vec::from_iter(ran.schedule().iter().map(|it| it.0)), [0, 2, 1, 3]);
 }
@@ -110,7 +110,7 @@ fn without_rescheduling_the_longest_application_is_first_as_well() {
 /// Two paths of different lengths lead to the last application. It waits for the longer one.
 #[test]
 fn a_level_is_that_of_the_longest_path() {
-    let ran = on_one_machine(&[100; 4]).as_workflow(&[(0, 1), (1, 2), (0, 3), (2, 3)]).run();
+    let ran = on_one_machine(&[100; 4]).into_workflow(&[(0, 1), (1, 2), (0, 3), (2, 3)]).run();
     assert_eq!(Vec::from_iter(ran.schedule().iter().map(|it| it.0)), [0, 1, 2, 3]);
 }
 
@@ -132,7 +132,7 @@ fn p_10_the_critical_application_keeps_the_machines_that_both_want() {
     let jobs = (0..).zip(&jobs).map(job).collect();
     let plans = Plans::new(vec![cluster("a", 1, 60, 300)], Epochs::of(&[&[&[1.0; 4]]]), jobs);
     let plans = Plans { method: Some(Method::Optimum), threshold: Span::ZERO, ..plans };
-    let ran = plans.clone().as_workflow(&[]).run();
+    let ran = plans.clone().into_workflow(&[]).run();
     assert_eq!(ran.schedule(), [(1, vec![3], 0, 900), (0, vec![0, 1, 2], 0, 1200)]);
     let lapsed = ran.log.iter().filter(|line| line.ends_with("proposal_lapsed")).count();
     assert_eq!(lapsed, 1);
@@ -143,7 +143,7 @@ fn p_10_the_critical_application_keeps_the_machines_that_both_want() {
 
 #[test]
 fn applications_that_need_a_withdrawn_one_never_run() {
-    let plans = on_one_machine(&[2000, 600, 500]).as_workflow(&[(1, 2)]);
+    let plans = on_one_machine(&[2000, 600, 500]).into_workflow(&[(1, 2)]);
     let ran = Plans { patience: Some(secs(1000)), ..plans }.run();
     let outcomes = Vec::from_iter(ran.jobs.iter().map(|it| (it.job.id.0, it.outcome, it.end)));
     let barred = JobOutcome::Rejected(Refusal::ParentFailed);
@@ -159,7 +159,7 @@ fn applications_that_need_a_withdrawn_one_never_run() {
 
 #[test]
 fn a_failure_returns_an_application_to_its_level() {
-    let plans = on_one_machine(&[300, 600, 900, 100]).as_workflow(&DIAMOND);
+    let plans = on_one_machine(&[300, 600, 900, 100]).into_workflow(&DIAMOND);
     let ran = Plans { outages: vec![(0, 0, 1000, 1100)], ..plans }.run();
     // The longest application is lost at 1,000 s, and is still the longest one when the machine works again.
     let rows = [(0, 0, 300), (2, 300, 1000), (2, 1100, 2000), (1, 2000, 2600), (3, 2600, 2700)];
@@ -168,7 +168,7 @@ fn a_failure_returns_an_application_to_its_level() {
 
 #[test]
 fn a_horizon_leaves_later_levels_unfinished() {
-    let plans = on_one_machine(&[300, 600, 900, 100]).as_workflow(&DIAMOND);
+    let plans = on_one_machine(&[300, 600, 900, 100]).into_workflow(&DIAMOND);
     let ran = Plans { horizon: Some(at(500)), ..plans }.run();
     let unfinished = ran.jobs.iter().filter(|it| it.outcome == JobOutcome::Unfinished);
     let ready = Vec::from_iter(unfinished.map(|it| (it.job.id.0, it.job.ready)));
@@ -208,7 +208,7 @@ proptest! {
                 (0..).zip(&applications).map(job).collect(),
             )
         };
-        let plans = plans.as_workflow(&edges(bits));
+        let plans = plans.into_workflow(&edges(bits));
         let ran = plans.run();
 
         let models = applications.iter().map(|it| {
