@@ -27,7 +27,7 @@ const ONE_WORLD: &str = include_str!("../../scenarios/one-world.toml");
   haggle new mine.toml
   haggle new disclosure.toml --offers   # then: haggle sweep disclosure.toml
   haggle new loads.toml --log log.swf.gz --processors 64
-  haggle new loads.toml --log log.swf.gz --estimates uniform:5
+  haggle new requests.toml --log log.swf.gz --estimates uniform:5
   haggle new again.toml --example quickstart
   haggle new - --grid | less")]
 pub(crate) struct Args {

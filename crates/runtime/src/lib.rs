@@ -27,11 +27,11 @@
 //!
 //! # Trouble
 //!
-//! * Actors that answer each other at zero latency for ever: the run ends with
+//! - Actors that answer each other at zero latency for ever: the run ends with
 //!   [`RunError::ZeroTimeCycle`]. The limit is [`clock::HOPS_MAX`] messages that cause
 //!   each other at one instant, and [`clock::HOPS_PER_JOB`] more for each job
 //!   that is not over.
-//! * A workload that is out of order or ends in an error: the run ends with
+//! - A workload that is out of order or ends in an error: the run ends with
 //!   that error, and everything recorded so far is kept.
 
 mod agenda;

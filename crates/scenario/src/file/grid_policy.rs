@@ -1,5 +1,5 @@
-//! `policy` of `[grid]`: how the scheduler sends jobs to resources, with the keys that each policy has of its own,
-//! and the policy of the engine that it makes of them.
+//! `policy` of `[grid]`: how the scheduler sends jobs to resources. Each policy has keys of its own, and becomes a
+//! policy of the engine.
 
 use crate::Rules;
 use haggle_grids::GridPolicyRule;
