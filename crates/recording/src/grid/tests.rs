@@ -465,6 +465,6 @@ fn books_that_do_not_balance_are_found() {
     let orphan = AttemptRecord { parent: Some(7), ..record };
     assert_eq!(
         ledger(&orphan, account(&orphan), job()),
-        "an attempt of job 0 started from a checkpoint that nobody has written"
+        "an attempt of job 0 started from a checkpoint that was never written"
     );
 }

@@ -25,6 +25,7 @@ const TABLES: [&str; 3] = ["grid", "plans", "network"];
 /// Adds the actors of `second` to `first`. A name in `second` may then lead nowhere, if its table was left out.
 pub(super) fn join(first: &mut toml::Table, mut second: toml::Table) {
     rename(&mut second);
+    [&mut *first, &mut second].into_iter().for_each(keep_to_itself);
     for key in LISTS {
         let Some(Value::Array(more)) = second.remove(key) else { continue };
         match first.get_mut(key) {
@@ -35,6 +36,22 @@ pub(super) fn join(first: &mut toml::Table, mut second: toml::Table) {
     for key in TABLES {
         if let Some(table) = second.remove(key) {
             first.entry(key).or_insert(table);
+        }
+    }
+}
+
+/// Names the providers of metaschedulers that use all of their world. Without names, they would use the other
+/// world as well.
+fn keep_to_itself(world: &mut toml::Table) {
+    let name = |table: &Value| table.get("name").cloned();
+    let providers = world.get("provider").and_then(Value::as_array);
+    let providers: Vec<Value> = providers.into_iter().flatten().filter_map(name).collect();
+    let metaschedulers = world.get_mut("metascheduler").and_then(Value::as_array_mut);
+    let tables = metaschedulers.into_iter().flatten().filter_map(Value::as_table_mut);
+    for table in tables.filter(|_| !providers.is_empty()) {
+        let all = table.get("providers").and_then(Value::as_array).is_none_or(Vec::is_empty);
+        if all {
+            table.insert("providers".to_owned(), Value::Array(providers.clone()));
         }
     }
 }
@@ -112,6 +129,15 @@ mod tests {
         assert_eq!(user["submits-to"].as_str(), Some("xp1-2"));
         assert_eq!(user["workload"].as_str(), Some("xw1"));
         assert_eq!(joined["provider"].as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn metaschedulers_keep_to_the_providers_of_their_world() {
+        let world = "[[provider]]\nname = \"p1\"\n\n[[metascheduler]]\nname = \"m1\"\n";
+        let mut joined = table(world);
+        join(&mut joined, table(world));
+        let providers = |place: usize| joined["metascheduler"][place]["providers"][0].as_str();
+        assert_eq!((providers(0), providers(1)), (Some("p1"), Some("xp1")));
     }
 
     #[test]
