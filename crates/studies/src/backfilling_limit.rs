@@ -26,7 +26,7 @@ pub struct Fragments {
 ///
 /// ```
 /// use haggle_model::Span;
-/// use crate::backfilling_limit::fit;
+/// use haggle_studies::backfilling_limit::fit;
 /// let run_times = [10, 20, 40, 80, 160].map(Span::from_secs);
 /// assert_eq!(fit(&run_times, (0, 100)), 0);
 /// assert_eq!(fit(&run_times, (50, 100)), 3);

@@ -44,8 +44,8 @@ pub struct Estimate {
 /// first one on. Numbers outside 1 to [`FRAMES`] count as the nearer end.
 ///
 /// ```
-/// use crate::prediction::frames::{Animation, FrameModel, Resolution};
-/// use crate::prediction::{BaseFrame, estimate};
+/// use haggle_studies::prediction::frames::{Animation, FrameModel, Resolution};
+/// use haggle_studies::prediction::{BaseFrame, estimate};
 /// let fish = FrameModel::new(Animation::Fish);
 /// let all = estimate(&fish, Resolution::W640, BaseFrame::Longest, 200);
 /// let some = estimate(&fish, Resolution::W640, BaseFrame::Longest, 20);
