@@ -5,18 +5,18 @@
 //!
 //! | file | what must hold |
 //! |---|---|
-//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans agree with the times |
-//! | `attempts` | their number is that in `jobs`; attempts of a rigid job do not overlap; the wait of a rigid job is its start less its submission and less saved work |
-//! | `placements` | an attempt holds its processors for its whole time; no processor is held twice at a time; the sum is `busy_time` and the lost processor time |
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled). Submitted <= queued <= started <= left; `waiting_time` and the other spans agree with the times |
+//! | `attempts` | their number is that in `jobs`. Attempts of a rigid job do not overlap. The wait of a rigid job is its start less its submission and less saved work |
+//! | `placements` | an attempt holds its processors for its whole time. No processor is held twice at a time. The sum is `busy_time` and the lost processor time |
 //! | `told` | `disclosures` and `messages` agree on sender, receiver and item; `offers` and the summary's counts of them agree |
-//! | `reservations` | a reservation that started did so in the granted window; any other has a row in `displacements` with a cause that is in the tables; sums are those of the summary |
+//! | `reservations` | a reservation that started did so in the granted window. Any other has a row in `displacements` with a cause that is in the tables. Sums are those of the summary |
 //! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, a job on several providers runs as booked last, and bookings at one time fit the provider |
-//! | `transactions` | tries of a job follow each other and end with the first agreement, whose parts are those that run and add up to the job; costs are those of the summary |
-//! | `holds` | parts of a try are held for one start and leases end at their stated times; an ended hold keeps nothing; parts without an agreement are given back, and their cost, orphans and partial tries are those of `transactions`; parts that ran were held, and no provider holds more than it has |
+//! | `transactions` | tries of a job follow each other and end with the first agreement, whose parts are those that run and add up to the job. Costs are those of the summary |
+//! | `holds` | parts of a try are held for one start and leases end at their stated times. An ended hold keeps nothing. Parts without an agreement are given back, and their cost, orphans and partial tries are those of `transactions`. Parts that ran were held, and no provider holds more than it has |
 //! | `failures` | each outage has its failure and its return, and their lost work adds up to the summary's lost work |
-//! | `maintenance` | nothing runs on closed processors, no processor is closed twice; no scheduler learns of a window while it is down; counts and times are those of the summary |
+//! | `maintenance` | nothing runs on closed processors, no processor is closed twice. No scheduler learns of a window while it is down. Counts and times are those of the summary |
 //! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
-//! | `inputs` | at providers no task starts before its parents are done and its inputs are there; each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can; bytes are those of `workflows` and of the summary |
+//! | `inputs` | at providers no task starts before its parents are done and its inputs are there. Each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can. Bytes are those of `workflows` and of the summary |
 //! | `workflows` | counts and times agree with the jobs and attempts of the tasks, no makespan is below its bound, and the summary has their means |
 //! | `figures` | the areas under `utilisation` and `queue-length` are those of the tables, and no provider holds more processors than it has |
 //! | `summary` | counts, means and sums are those of the tables |

@@ -37,7 +37,7 @@ pub struct Comparison {
     pub seeds: (u64, u64),
     /// Tables of both with different contents.
     pub tables: Vec<String>,
-    /// Those of them that have the same rows in another order.
+    /// Such tables that have the same rows in another order.
     pub reordered: Vec<String>,
     /// Tables that only one has.
     pub tables_of_one: Vec<String>,

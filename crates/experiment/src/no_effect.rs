@@ -20,7 +20,7 @@ pub(super) enum Windows {
 }
 
 impl Windows {
-    /// Those of `tables` by the time `end`.
+    /// The state of the windows of `tables` at the time `end`.
     pub(super) fn by(end: Time, tables: &[Maintenance]) -> Windows {
         let first = tables.iter().map(|it| Time::ZERO + it.first_announced()).min();
         match first {

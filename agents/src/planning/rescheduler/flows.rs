@@ -30,7 +30,7 @@ struct Flow {
     jobs: Vec<JobId>,
     /// Applications of the current level that are not over.
     open: BTreeSet<JobId>,
-    /// Those of them that are between two intervals.
+    /// Applications of the level that are between two intervals.
     pending: BTreeSet<JobId>,
 }
 

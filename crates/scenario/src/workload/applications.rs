@@ -65,8 +65,8 @@ impl file::Applications {
         }
     }
 
-    /// Applications of the workload of this name, in the order of submission. Those of a workflow are submitted
-    /// together.
+    /// Applications of the workload of this name, in the order of submission. All applications of a workflow are
+    /// submitted together.
     ///
     /// # Errors
     /// If a workflow cannot be drawn.

@@ -10,7 +10,7 @@ use crate::file::Scenario;
 
 /// Seconds of listed jobs, each workload counted once.
 pub(super) struct Submitted<'s> {
-    /// Those of each workload, until the horizon.
+    /// Seconds of each workload, until the horizon.
     seconds: Vec<f64>,
     /// Workloads by the name of the provider.
     by_provider: BTreeMap<&'s str, BTreeSet<usize>>,
