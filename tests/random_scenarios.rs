@@ -9,17 +9,15 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Cases that are drawn in tests, without optimisation. The gate draws more.
+/// Cases that are drawn in tests, without optimisation. The gate draws more. A renewal of the page
+/// draws as many as every key and every word needs.
 const CASES: usize = 100;
-
-/// Cases that the page counts, more than every key and every word needs.
-const COUNTED: usize = 1_400;
 
 #[test]
 fn random_scenarios_hold() {
     let folder = Folder::with(&[]);
     let renews = env::var_os("UPDATE_CROSSING").is_some();
-    let cases = if renews { COUNTED } else { CASES }.to_string();
+    let cases = if renews { round() } else { CASES }.to_string();
     let arguments = ["verify", "--random", "--seed", "1", "--cases", &cases, "--json", "--quiet"];
     let shown = folder.haggle(&arguments);
     let report: Value = serde_json::from_str(stdout_of(&shown)).expect("a report as JSON");
@@ -31,7 +29,6 @@ fn random_scenarios_hold() {
     assert!(count("long") * 20 <= count("cases"), "{} are too long to be looked at", count("long"));
     let drawn = &report["pairs"]["stacked-bars"]["stacked-bars"];
     assert!(drawn.as_u64() > Some(0), "stacked bars are never drawn: {drawn}");
-    assert!(round() <= COUNTED, "a round has {} cases", round());
     if !renews {
         return;
     }
