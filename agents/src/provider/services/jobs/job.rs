@@ -1,19 +1,22 @@
 //! A rigid job at a provider.
 
 use haggle_model::reservation::GrantedWindow;
-use haggle_model::{ActorId, JobOutcome, JobRecord, Moldable, ProviderId, Span, StageIn, Time};
+use haggle_model::{
+    ActorId, JobOutcome, JobRecord, Moldable, Observation, ProviderId, Span, StageIn, Time,
+};
 use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
 use haggle_scheduling::{Request, Slot};
 
-use super::ProviderConfig;
-use super::machine::Attempt;
 use super::saving::Saving;
+use crate::Outbox;
 use crate::protocol::Submission;
+use crate::provider::ProviderConfig;
+use crate::provider::core::Attempt;
 
 /// A rigid job at a provider.
 #[derive(Debug)]
-pub(super) struct HeldJob {
-    pub(super) submission: Submission,
+pub(in crate::provider) struct HeldJob {
+    pub(in crate::provider) submission: Submission,
     pub(super) submitter: ActorId,
     pub(super) queued: Time,
     /// Processors it gets.
@@ -23,7 +26,7 @@ pub(super) struct HeldJob {
     pub(super) promised_end: Option<Time>,
     /// Kept apart, because most jobs have none: these are read and moved faster.
     pub(super) particulars: Option<Box<Particulars>>,
-    pub(super) run: Option<Run>,
+    pub(in crate::provider) run: Option<Run>,
 }
 
 /// Properties that few jobs have.
@@ -52,8 +55,8 @@ static NO_PARTICULARS: Particulars = Particulars {
 
 /// A rigid job that runs.
 #[derive(Debug)]
-pub(super) struct Run {
-    pub(super) attempt: Attempt,
+pub(in crate::provider) struct Run {
+    pub(in crate::provider) attempt: Attempt,
     /// Computing from its start to its end.
     pub(super) computing: Span,
     /// Failures that its nodes had seen when it started.
@@ -188,6 +191,26 @@ impl HeldJob {
             granted: self.particulars.and_then(|it| it.granted),
             ..JobRecord::never_queued(job, class, outcome, now)
         }
+    }
+
+    /// Records it when the simulation stops while it waits or runs.
+    pub(in crate::provider) fn unfinished(
+        mut self,
+        config: &ProviderConfig,
+        now: Time,
+        out: &mut Outbox,
+    ) {
+        let mut run = self.run.take();
+        let progress = run.as_ref().map(|run| self.progress(run, now, config));
+        let over = self.over(config.id, JobOutcome::Unfinished, now);
+        let over = JobRecord {
+            start: run.as_ref().map(|run| run.attempt.start),
+            checkpoints: run.as_mut().map(Run::sent).unwrap_or_default(),
+            processors: run.map(|run| run.attempt.processors).unwrap_or_default(),
+            checkpointing: progress.map_or(Span::ZERO, |it| it.overhead),
+            ..over
+        };
+        out.observe(Observation::JobOver(Box::new(over)));
     }
 
     pub(super) fn request(&self, slot: Slot, ahead: bool, config: &ProviderConfig) -> Request {

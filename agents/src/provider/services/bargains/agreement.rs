@@ -15,13 +15,12 @@ use haggle_agreements::{
 use haggle_model::{ActorId, JobId, JobOutcome, Span, Time};
 use haggle_scheduling::{Award, Offer, Scheduling, Slot};
 
-use super::Provider;
+use super::Bargains;
 use super::negotiation::OpenCall;
-use super::pieces::Piece;
 use super::shares::Share;
-use crate::Outbox;
 use crate::protocol::agreement::{Bags, ShareOrder};
 use crate::protocol::{AgreementMessage, Timer};
+use crate::provider::core::{Core, Piece, Turn};
 
 /// The agreements that a provider takes part in.
 #[derive(Debug)]
@@ -53,24 +52,23 @@ impl Agreements {
     }
 }
 
-impl Provider {
-    pub(super) fn on_agreement(
+impl Bargains {
+    pub(in crate::provider::services) fn on_agreement(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         message: AgreementMessage,
-        out: &mut Outbox,
     ) -> bool {
         match message {
             AgreementMessage::Instruct { job, message } => {
                 let expected = self.expects(from, job, &message);
                 if expected {
-                    self.on_instruction(now, from, job, *message, out);
+                    self.on_instruction(turn, from, job, *message);
                 }
                 // A message that was under way for long may be about a bag that is over.
-                expected || self.numbered.knows(from)
+                expected || turn.core.numbered.knows(from)
             }
-            AgreementMessage::Release { job } => self.on_released(now, from, job, out),
+            AgreementMessage::Release { job } => self.on_released(turn, from, job),
             AgreementMessage::Answer { .. } => false,
         }
     }
@@ -102,80 +100,72 @@ impl Provider {
 
     fn on_instruction(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         job: JobId,
         message: ToParticipant<Bags>,
-        out: &mut Outbox,
     ) {
         let order = match message.instruction {
             Instruction::Commit(order) => Some(order),
             _ => None,
         };
-        let had = self.pieces.slot(job);
+        let had = turn.core.pieces.slot(job);
         let mut acts = Acts::new();
-        self.agreements.0.hear(now, from, message, &mut acts);
-        self.carry_out(now, job, acts, out);
+        self.agreements.0.hear(turn.now, from, message, &mut acts);
+        self.carry_out(turn, job, acts);
         // A repeated commit brings no news.
         if let Some(ShareOrder { expected, .. }) = order
-            && let Some(slot) = self.pieces.slot(job)
+            && let Some(slot) = turn.core.pieces.slot(job)
             && had.is_none()
         {
-            self.expect(job, slot, expected, out);
+            self.expect(turn, job, slot, expected);
         }
     }
 
     /// The participant is lost, except its records.
-    pub(super) fn crash_agreements(&mut self) {
+    pub(in crate::provider::services) fn crash(&mut self) {
         self.agreements.0.crash();
     }
 
     /// The participant starts again from its records. The held tasks are still in the plan.
-    pub(super) fn restart_agreements(&mut self, now: Time, out: &mut Outbox) {
+    pub(in crate::provider::services) fn restart(&mut self, turn: &mut Turn<'_>) {
         let mut acts = Acts::new();
-        self.agreements.0.start(now, &mut acts);
-        self.carry_out(now, JobId::default(), acts, out);
+        self.agreements.0.start(turn.now, &mut acts);
+        self.carry_out(turn, JobId::default(), acts);
     }
 
     /// Gives back the tasks that are held for a metascheduler which does not want them any more.
-    pub(super) fn abort_hold(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+    pub(super) fn abort_hold(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
         let open = self.negotiation.open.get(&job);
         if let Some(id) = open.and_then(|open| open.held.as_ref()).map(|hold| hold.agreement) {
             let message = ToParticipant { id, settled: 0, instruction: Instruction::Abort };
-            self.on_instruction(now, from, job, message, out);
+            self.on_instruction(turn, from, job, message);
         }
     }
 
     /// Carries out the acts of the participant about a bag.
-    fn carry_out(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+    fn carry_out(&mut self, turn: &mut Turn<'_>, job: JobId, acts: Acts) {
         seat::carry_out(acts, |act, acts| match act {
             Act::Send { to, message } => {
                 let message = Box::new(message);
-                out.send(to, AgreementMessage::Answer { job, message });
+                turn.out.send(to, AgreementMessage::Answer { job, message });
             }
-            Act::Tell(task) => self.on_task(now, job, task, acts, out),
+            Act::Tell(task) => self.on_task(turn, job, task, acts),
         });
     }
 
-    fn on_task(
-        &mut self,
-        now: Time,
-        job: JobId,
-        task: Task<Bags>,
-        acts: &mut Acts,
-        out: &mut Outbox,
-    ) {
+    fn on_task(&mut self, turn: &mut Turn<'_>, job: JobId, task: Task<Bags>, acts: &mut Acts) {
         match task {
             Task::Consider { id, request, lease } => {
-                self.consider(now, job, id, (&request, lease), acts, out);
+                self.consider(turn, job, id, (&request, lease), acts);
             }
-            Task::CarryOut { id, .. } => self.commit(now, job, id),
+            Task::CarryOut { id, .. } => self.commit(turn, job, id),
             Task::TakeUnheld { id, order } => {
-                self.take_unheld(now, job, id, order.unheld, acts, out);
+                self.take_unheld(turn, job, id, order.unheld, acts);
             }
             Task::GiveUp { id } => {
                 if let Some(job) = self.holding(job, id) {
-                    self.give_back(now, job, out);
+                    self.give_back(turn, job);
                 }
             }
         }
@@ -194,103 +184,94 @@ impl Provider {
     /// Holds the requested tasks if that is still possible, and makes new offers otherwise.
     fn consider(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         job: JobId,
         id: AgreementId,
         (award, lease): (&Award, Span),
         acts: &mut Acts,
-        out: &mut Outbox,
     ) {
         let Some(open) = self.negotiation.open.get(&job) else { return };
-        let (in_time, earliest) = (now <= open.valid_until, open.earliest);
-        let request = self.request(&open.call, open.call.tasks, earliest);
-        let slot = self.pieces.next();
-        let bargainer = self.scheduler.bargainer().expect("it bargains");
+        let (in_time, earliest) = (turn.now <= open.valid_until, open.earliest);
+        let request = self.request(turn.core, &open.call, open.call.tasks, earliest);
+        let slot = turn.core.pieces.next();
+        let bargainer = turn.core.scheduler.bargainer().expect("it bargains");
         // If newer offers were lost, the award may be for older ones, and no task may start before `earliest`.
         let is_new = match award {
             Award::Placed { batches, .. } => batches.iter().all(|batch| batch.start >= earliest),
             Award::Offered { .. } => true,
         };
-        let booked = (in_time && is_new).then(|| bargainer.award(now, slot, &request, award));
+        let booked = (in_time && is_new).then(|| bargainer.award(turn.now, slot, &request, award));
         let Some(completion) = booked.flatten() else {
-            if let Some((_, answer)) = self.make_offers(now, job, out) {
+            if let Some((_, answer)) = self.make_offers(turn, job) {
                 let offers = Arc::new(answer);
-                self.agreements.0.with(acts, |it, out| it.not_ready(id, offers, out));
+                self.agreements.0.with(acts, |it, effects| it.not_ready(id, offers, effects));
             }
             return;
         };
         let (tasks, promised_end) = match award {
-            Award::Offered { tasks, offer } => (*tasks, self.promised(*offer, completion)),
+            Award::Offered { tasks, offer } => (*tasks, promised(turn.core, *offer, completion)),
             Award::Placed { batches, deadline } => {
                 (batches.iter().map(|batch| batch.tasks).sum(), *deadline)
             }
         };
-        self.pieces.insert(Piece::Held);
-        self.load.waits(tasks, Some(request.span));
+        turn.core.pieces.insert(Piece::Held);
+        turn.core.load.waits(tasks, Some(request.span));
         if let Some(open) = self.negotiation.open.get_mut(&job) {
             open.held = Some(Hold { agreement: id, slot, tasks, promised_end });
         }
         // The metascheduler of this hold needs no probe, because it knows of the change.
-        self.plan_changed(now, out);
-        let lease = lease.min(earliest - now);
-        self.agreements.0.with(acts, |it, out| it.ready(now, id, promised_end, lease, out));
-    }
-
-    /// The completion that an award promises. A planned completion never grows under conservative
-    /// backfilling; an EDF queue uses the time up to the offered completion.
-    fn promised(&self, offer: Offer, planned: Time) -> Time {
-        match self.config.scheduler {
-            Scheduling::Bags { .. } => planned,
-            _ => offer.completion,
-        }
+        turn.plan_changed();
+        let lease = lease.min(earliest - turn.now);
+        self.agreements
+            .0
+            .with(acts, |it, effects| it.ready(turn.now, id, promised_end, lease, effects));
     }
 
     /// Turns a hold into a share.
-    fn commit(&mut self, now: Time, job: JobId, id: AgreementId) {
+    fn commit(&mut self, turn: &mut Turn<'_>, job: JobId, id: AgreementId) {
         let held = self.negotiation.open.get_mut(&job).and_then(|open| open.held.take());
         let Some(Hold { slot, tasks, promised_end, .. }) = held.filter(|it| it.agreement == id)
         else {
             return;
         };
-        let Some(share) = self.share(now, job, tasks) else { return };
-        self.pieces.commit(slot, Share { promised_end, ..share });
+        let Some(share) = self.share(turn, job, tasks) else { return };
+        turn.core.pieces.commit(slot, Share { promised_end, ..share });
     }
 
     /// Queues a share for which nothing is held, as early as it fits.
     fn take_unheld(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         job: JobId,
         id: AgreementId,
         tasks: u32,
         acts: &mut Acts,
-        out: &mut Outbox,
     ) {
-        let Some(mut share) = self.share(now, job, tasks) else { return };
-        let request = self.request(&share.call, tasks, now);
-        let slot = self.pieces.insert(Piece::Held);
-        let bargainer = self.scheduler.bargainer().expect("it bargains");
-        let offer = bargainer.offers(now, &request).pop().expect("the whole bag is offered");
+        let Some(mut share) = self.share(turn, job, tasks) else { return };
+        let request = self.request(turn.core, &share.call, tasks, turn.now);
+        let slot = turn.core.pieces.insert(Piece::Held);
+        let bargainer = turn.core.scheduler.bargainer().expect("it bargains");
+        let offer = bargainer.offers(turn.now, &request).pop().expect("the whole bag is offered");
         let award = Award::Offered { tasks, offer };
         let completion =
-            bargainer.award(now, slot, &request, &award).expect("the plan has not changed");
-        share.promised_end = self.promised(offer, completion);
-        self.load.waits(tasks, Some(share.walltime));
-        self.plan_changed(now, out);
+            bargainer.award(turn.now, slot, &request, &award).expect("the plan has not changed");
+        share.promised_end = promised(turn.core, offer, completion);
+        turn.core.load.waits(tasks, Some(share.walltime));
+        turn.plan_changed();
         let promised_end = share.promised_end;
-        self.agreements.0.with(acts, |it, out| it.take(id, promised_end, out));
-        self.pieces.commit(slot, share);
+        self.agreements.0.with(acts, |it, effects| it.take(id, promised_end, effects));
+        turn.core.pieces.commit(slot, share);
     }
 
     /// Closes the call: so many tasks of the bag are queued here.
-    fn share(&mut self, now: Time, job: JobId, tasks: u32) -> Option<Share> {
+    fn share(&mut self, turn: &mut Turn<'_>, job: JobId, tasks: u32) -> Option<Share> {
         let OpenCall { call, metascheduler, .. } = self.negotiation.open.remove(&job)?;
         Some(Share {
-            walltime: self.planned_span(&call),
+            walltime: self.planned_span(turn.core, &call),
             call,
             metascheduler,
             tasks,
-            queued: now,
+            queued: turn.now,
             promised_end: Time::FOREVER,
             running: Vec::new(),
             outcome: JobOutcome::Completed,
@@ -300,14 +281,14 @@ impl Provider {
     }
 
     /// The metascheduler needs neither further offers for a bag nor its held tasks.
-    fn on_released(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
+    fn on_released(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) -> bool {
         if !self.is_caller(from, job) {
             return false;
         }
-        self.abort_hold(now, from, job, out);
+        self.abort_hold(turn, from, job);
         let open = self.negotiation.open.remove(&job);
         if open.is_some_and(|open| open.offered.is_none()) {
-            out.stop(Timer::EstimateReady { job });
+            turn.out.stop(Timer::EstimateReady { job });
         }
         true
     }
@@ -319,25 +300,34 @@ impl Provider {
     }
 
     /// Gives back holds that were not committed by the time at which their first task may start.
-    pub(super) fn expire_holds(&mut self, now: Time, out: &mut Outbox) {
+    pub(in crate::provider::services) fn expire_holds(&mut self, turn: &mut Turn<'_>) {
         let held = self.negotiation.open.iter();
-        let due = held.filter(|(_, open)| open.earliest <= now);
+        let due = held.filter(|(_, open)| open.earliest <= turn.now);
         let due = due.filter_map(|(&job, open)| Some((job, open.held.as_ref()?.agreement)));
         for (job, id) in Vec::from_iter(due) {
             let mut acts = Acts::new();
-            self.agreements.0.expire(now, id, &mut acts);
-            self.carry_out(now, job, acts, out);
+            self.agreements.0.expire(turn.now, id, &mut acts);
+            self.carry_out(turn, job, acts);
         }
     }
 
-    fn give_back(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+    fn give_back(&mut self, turn: &mut Turn<'_>, job: JobId) {
         let Some(open) = self.negotiation.open.get_mut(&job) else { return };
         let Some(Hold { slot, tasks, .. }) = open.held.take() else { return };
-        let span = self.planned_span(&self.negotiation.open[&job].call);
-        let withdrawn = self.scheduler.withdraw(now, slot);
+        let span = self.planned_span(turn.core, &self.negotiation.open[&job].call);
+        let withdrawn = turn.core.scheduler.withdraw(turn.now, slot);
         assert!(withdrawn, "no task of a held part has started");
-        self.pieces.remove(slot);
-        self.load.leaves(tasks, Some(span));
-        self.plan_changed(now, out);
+        turn.core.pieces.remove(slot);
+        turn.core.load.leaves(tasks, Some(span));
+        turn.plan_changed();
+    }
+}
+
+/// The completion that an award promises. A planned completion never grows under conservative
+/// backfilling; an EDF queue uses the time up to the offered completion.
+fn promised(core: &Core, offer: Offer, planned: Time) -> Time {
+    match core.config.scheduler {
+        Scheduling::Bags { .. } => planned,
+        _ => offer.completion,
     }
 }

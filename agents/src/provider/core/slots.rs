@@ -61,12 +61,6 @@ impl<T> Slots<T> {
         slots.filter_map(|(index, held)| Some((Slot(index as u32), held.as_ref()?)))
     }
 
-    /// Everything that is held, with its slot, in order of the slots.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Slot, &mut T)> {
-        let slots = self.held.iter_mut().enumerate();
-        slots.filter_map(|(index, held)| Some((Slot(index as u32), held.as_mut()?)))
-    }
-
     /// Takes everything out, in order of the slots.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> {
         self.unused.clear();

@@ -19,11 +19,12 @@ use haggle_scheduling::Slot;
 use haggle_scheduling::reservations::{Granted, Percent, Reserve, Size, Window};
 use rand::RngExt;
 
+use super::Jobs;
 use super::job::HeldJob;
-use super::pieces::Piece;
-use super::{Provider, ProviderConfig};
-use crate::Outbox;
+use super::submission::never_runs;
 use crate::protocol::{ReservationMessage, Submission, SubmissionMessage};
+use crate::provider::ProviderConfig;
+use crate::provider::core::{Core, Piece, Turn};
 
 /// A provider's treatment of reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,133 +57,135 @@ impl Reserving {
     }
 }
 
-impl Provider {
-    pub(super) fn on_reservation(
+impl Jobs {
+    /// True if a message about a reservation is expected here.
+    pub(in crate::provider::services) fn expects_reservation(
+        &self,
+        core: &mut Core,
+        message: &ReservationMessage,
+    ) -> bool {
+        match message {
+            ReservationMessage::Reserve(submission)
+            | ReservationMessage::Take { submission, .. } => {
+                core.scheduler.granting().is_some() && !core.pieces.has(submission.job.id)
+            }
+            // These messages are for users.
+            _ => false,
+        }
+    }
+
+    /// Handles a message about a reservation that is expected here.
+    pub(in crate::provider::services) fn on_reservation(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         message: ReservationMessage,
-        out: &mut Outbox,
-    ) -> bool {
-        let (ReservationMessage::Reserve(submission) | ReservationMessage::Take { submission, .. }) =
-            &message
-        else {
-            return false;
-        };
-        if self.scheduler.granting().is_none() || self.pieces.has(submission.job.id) {
-            return false;
-        }
+    ) {
         match message {
             ReservationMessage::Reserve(submission) => {
-                self.ask_for_window(now, from, submission, out);
+                turn.core.deciding.ask(from, submission);
+                turn.plan_changed();
             }
             ReservationMessage::Take { submission, start, processors } => {
-                // Jobs that are due must start before a request is considered.
-                self.start_due(now, out);
-                self.consider_window(now, from, submission, Some((start, processors)), out);
+                self.consider_window(turn, from, submission, Some((start, processors)));
             }
-            _ => return false,
+            _ => {}
         }
-        true
     }
 
     /// Answers a request for a window, unless the job has arrived here meanwhile.
-    pub(super) fn on_window_asked(
+    pub(in crate::provider::services) fn on_window_asked(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         submission: Submission,
-        out: &mut Outbox,
     ) {
-        if self.pieces.has(submission.job.id) {
-            return out.refuse(from);
+        if turn.core.pieces.has(submission.job.id) {
+            return turn.out.refuse(from);
         }
-        self.consider_window(now, from, submission, None, out);
+        self.consider_window(turn, from, submission, None);
     }
 
     fn consider_window(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         submission: Submission,
         taken: Option<(Time, u32)>,
-        out: &mut Outbox,
     ) {
         let id = submission.job.id;
         let no_limit = submission.job.requested_time.is_none().then_some(Refusal::NoLimit);
-        if let Some(reason) = self.never_runs(&submission.job).or(no_limit) {
-            return out.send(from, SubmissionMessage::Refused { job: id, reason });
+        if let Some(reason) = never_runs(turn.core, &submission.job).or(no_limit) {
+            return turn.out.send(from, SubmissionMessage::Refused { job: id, reason });
         }
-        let held = HeldJob::new(submission, from, now, &self.config);
+        let held = HeldJob::new(submission, from, turn.now, &turn.core.config);
         let Job { ready, deadline, .. } = *held.submission.job;
         let window = Window { ready, deadline: deadline.unwrap_or(Time::FOREVER) };
-        let request = held.asks_for(now, self.pieces.next(), window, &self.config);
+        let request = held.asks_for(turn.now, turn.core.pieces.next(), window, &turn.core.config);
         match taken {
-            None => self.reserve(now, held, &request, out),
+            None => self.reserve(turn, held, &request),
             Some((start, processors)) => {
-                self.reserve_beside(now, held, &request, (start, processors), out);
+                self.reserve_beside(turn, held, &request, (start, processors));
             }
         }
     }
 
-    fn reserve(&mut self, now: Time, held: HeldJob, request: &Reserve, out: &mut Outbox) {
-        let most = self.config.reserving.alternatives as usize;
-        let granting = self.scheduler.granting().expect("it grants reservations");
+    fn reserve(&mut self, turn: &mut Turn<'_>, held: HeldJob, request: &Reserve) {
+        let most = turn.core.config.reserving.alternatives as usize;
+        let granting = turn.core.scheduler.granting().expect("it grants reservations");
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
-        if let Some(granted) = granting.ask(now, request, &[], draw) {
-            self.grant(now, held, request, granted, out);
+        if let Some(granted) = granting.ask(turn.now, request, &[], draw) {
+            self.grant(turn, held, request, granted);
             return;
         }
         let (to, job) = (held.submitter, held.submission.job.id);
-        let sizes = held.sizes(&self.config);
-        let others = granting.alternatives(now, request, &sizes, most, draw);
+        let sizes = held.sizes(&turn.core.config);
+        let others = granting.alternatives(turn.now, request, &sizes, most, draw);
         if others.is_empty() {
-            out.send(to, SubmissionMessage::Refused { job, reason: Refusal::NoWindow });
+            turn.out.send(to, SubmissionMessage::Refused { job, reason: Refusal::NoWindow });
         } else {
-            out.send(to, ReservationMessage::Alternatives { job, others: others.into() });
+            turn.out.send(to, ReservationMessage::Alternatives { job, others: others.into() });
         }
     }
 
     /// Reserves the interval that begins at `start`, on so many processors.
     fn reserve_beside(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         held: HeldJob,
         request: &Reserve,
         (start, processors): (Time, u32),
-        out: &mut Outbox,
     ) {
-        let mut sizes = std::iter::once(request.size()).chain(held.sizes(&self.config));
+        let mut sizes = std::iter::once(request.size()).chain(held.sizes(&turn.core.config));
         let size = sizes.find(|size| size.processors == processors);
-        let granting = self.scheduler.granting().expect("it grants reservations");
+        let granting = turn.core.scheduler.granting().expect("it grants reservations");
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
         let taken = size.map(|size| request.beside(size, start));
-        match taken.and_then(|taken| granting.take(now, request, taken, draw)) {
-            Some(granted) => self.grant(now, held, request, granted, out),
+        match taken.and_then(|taken| granting.take(turn.now, request, taken, draw)) {
+            Some(granted) => self.grant(turn, held, request, granted),
             None => {
                 let job = held.submission.job.id;
-                out.send(held.submitter, ReservationMessage::Expired { job });
+                turn.out.send(held.submitter, ReservationMessage::Expired { job });
             }
         }
     }
 
     fn grant(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         mut held: HeldJob,
         request: &Reserve,
         granted: Granted,
-        out: &mut Outbox,
     ) {
         let Granted { start, alternative } = granted;
         let Reserve { processors, span, window, .. } =
             alternative.map_or(*request, |it| request.at(it));
         if processors != request.processors {
-            held.mold(processors, self.config.speed);
+            held.mold(processors, turn.core.config.speed);
         }
         held.promised_end = Some(window.deadline).filter(|&deadline| deadline < Time::FOREVER);
         held.particulars_mut().granted = Some(Box::new(GrantedWindow {
-            at: now,
+            at: turn.now,
             ready: window.ready,
             deadline: window.deadline,
             asked: request.processors,
@@ -194,22 +197,22 @@ impl Provider {
             displaced: Vec::new(),
         }));
         let (to, job): (ActorId, JobId) = (held.submitter, held.submission.job.id);
-        self.load.waits(processors, Some(span));
-        self.pieces.insert(Piece::Job(held));
-        out.send(to, ReservationMessage::Granted { job, start, completion: start + span });
-        self.plan_changed(now, out);
+        turn.core.load.waits(processors, Some(span));
+        turn.core.pieces.insert(Piece::Job(held));
+        turn.out.send(to, ReservationMessage::Granted { job, start, completion: start + span });
+        turn.plan_changed();
     }
 
     /// Notifies the users of jobs whose starts have become fixed.
-    pub(super) fn tell_fixed(&mut self, now: Time, out: &mut Outbox) {
-        let Some(granting) = self.scheduler.granting() else { return };
+    pub(in crate::provider::services) fn tell_fixed(&mut self, turn: &mut Turn<'_>) {
+        let Some(granting) = turn.core.scheduler.granting() else { return };
         granting.fixed(&mut self.reserving.fixed);
         for (slot, start) in self.reserving.fixed.drain(..) {
-            let Some(held) = self.pieces.get_mut::<HeldJob>(slot) else { continue };
+            let Some(held) = turn.core.pieces.get_mut::<HeldJob>(slot) else { continue };
             let Some(granted) = held.granted_mut() else { continue };
-            granted.fixed = Some((now, start));
+            granted.fixed = Some((turn.now, start));
             let job = held.submission.job.id;
-            out.send(held.submitter, ReservationMessage::Fixed { job, start });
+            turn.out.send(held.submitter, ReservationMessage::Fixed { job, start });
         }
     }
 }

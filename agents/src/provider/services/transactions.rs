@@ -13,6 +13,8 @@
 //!               given back                                     stopped, wasted
 //! ```
 
+mod preemption;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::AgreementId;
@@ -27,12 +29,10 @@ use haggle_scheduling::Interval;
 use haggle_scheduling::coallocation::{CoallocationQueue, with_overhead};
 use haggle_scheduling::{LocalScheduler, Overrun, Slot};
 
-use super::Provider;
-use super::machine::{Attempt, limited};
-use super::pieces::Piece;
 use crate::Outbox;
 use crate::protocol::transaction::{Ask, Room, Spoken};
 use crate::protocol::{Timer, TransactionMessage};
+use crate::provider::core::{Attempt, Core, Piece, Turn, limited};
 use crate::transaction::{Acts, Participates, Transaction};
 
 /// A protocol, and the metaschedulers that follow it with these parameters.
@@ -83,7 +83,7 @@ struct Report {
 
 /// A part that is booked.
 #[derive(Debug)]
-pub(super) struct Booking {
+pub(in crate::provider) struct Booking {
     id: AgreementId,
     pub(super) ask: Ask,
     queued: Time,
@@ -93,7 +93,7 @@ pub(super) struct Booking {
     /// True if its program may begin.
     pub(super) may_begin: bool,
     /// Its processors, once it has them. While its program does not run, its end is unknown.
-    pub(super) held: Option<Attempt>,
+    pub(in crate::provider) held: Option<Attempt>,
     /// Time at which its program began.
     runs_since: Option<Time>,
 }
@@ -169,7 +169,7 @@ impl Booking {
     }
 
     /// The end of the run while the part waits or runs.
-    pub(super) fn unfinished(self, provider: ProviderId, now: Time, out: &mut Outbox) {
+    pub(in crate::provider) fn unfinished(self, provider: ProviderId, now: Time, out: &mut Outbox) {
         if self.held.is_some() {
             self.file(provider, now, JobOutcome::Unfinished, out);
         } else if self.may_begin {
@@ -178,43 +178,27 @@ impl Booking {
     }
 }
 
-impl Provider {
-    /// True if the provider takes part in transactions.
-    pub(crate) fn transacts(&self) -> bool {
-        !self.transactions.parties.is_empty()
-    }
-
-    /// True if it repeats messages that are not answered.
-    pub(crate) fn repeats(&self) -> bool {
-        self.numbered.is_used()
-    }
-
+impl Transactions {
     pub(super) fn on_transaction(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         message: TransactionMessage,
-        out: &mut Outbox,
     ) -> bool {
-        if self.scheduler.coallocation().is_none() {
-            return false;
-        }
         match message {
-            TransactionMessage::Said { job, message } => {
-                self.on_said(now, from, job, *message, out)
-            }
+            TransactionMessage::Said { job, message } => self.on_said(turn, from, job, *message),
             TransactionMessage::Begin { id, .. } => {
-                let expected = id.coordinator == from && self.transactions.party(id).is_some();
+                let expected = id.coordinator == from && self.party(id).is_some();
                 if expected {
-                    self.on_begin(now, id, out);
+                    self.on_begin(turn, id);
                 }
                 expected
             }
             TransactionMessage::Heard { id, .. } => {
-                let expected = id.coordinator == from && self.transactions.party(id).is_some();
+                let expected = id.coordinator == from && self.party(id).is_some();
                 if expected {
-                    self.transactions.reports.remove(&id);
-                    self.set_agreement_timer(now, out);
+                    self.reports.remove(&id);
+                    self.set_agreement_timer(turn);
                 }
                 expected
             }
@@ -224,168 +208,134 @@ impl Provider {
         }
     }
 
-    fn on_said(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        job: JobId,
-        message: Spoken,
-        out: &mut Outbox,
-    ) -> bool {
-        self.start_transactions(now, out);
+    fn on_said(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId, message: Spoken) -> bool {
+        self.start_transactions(turn);
         let id = message.id();
-        let Some(party) = self.transactions.party(id) else { return false };
+        let Some(party) = self.party(id) else { return false };
         // Before the machine answers, because its answers carry the job.
-        self.transactions.jobs.insert(id, job);
+        self.jobs.insert(id, job);
         let mut acts = Acts::new();
-        let heard = self.transactions.parties[party].seat.hear(now, from, message, &mut acts);
-        self.act(now, party, acts, out);
-        self.transactions.forget_jobs();
-        self.look_around(now, out);
+        let heard = self.parties[party].seat.hear(turn.now, from, message, &mut acts);
+        self.act(turn, party, acts);
+        self.forget_jobs();
+        self.look_around(turn);
         heard
     }
 
     /// The machines of the protocols start with the first message that they receive.
-    fn start_transactions(&mut self, now: Time, out: &mut Outbox) {
-        if !std::mem::replace(&mut self.transactions.started, true) {
-            for party in 0..self.transactions.parties.len() {
+    fn start_transactions(&mut self, turn: &mut Turn<'_>) {
+        if !std::mem::replace(&mut self.started, true) {
+            for party in 0..self.parties.len() {
                 let mut acts = Acts::new();
-                self.transactions.parties[party].seat.start(now, &mut acts);
-                self.act(now, party, acts, out);
+                self.parties[party].seat.start(turn.now, &mut acts);
+                self.act(turn, party, acts);
             }
         }
     }
 
     /// Carries out the acts that a machine requests.
-    pub(super) fn act(
-        &mut self,
-        now: Time,
-        party: usize,
-        acts: Acts<Duty<Room>>,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn act(&mut self, turn: &mut Turn<'_>, party: usize, acts: Acts<Duty<Room>>) {
         carry_out(acts, |act, acts| match act {
             Act::Send { to, message } => {
                 let id = message.id();
-                let job = self.transactions.jobs.get(&id).copied().unwrap_or_default();
-                self.observe_agreement(id, job, AgreementEvent::Sent(message.kind()), out);
+                let job = self.jobs.get(&id).copied().unwrap_or_default();
+                observe_agreement(turn, id, job, AgreementEvent::Sent(message.kind()));
                 let message = Box::new(message);
-                out.send(to, TransactionMessage::Said { job, message });
+                turn.out.send(to, TransactionMessage::Said { job, message });
             }
-            Act::Tell(duty) => self.on_duty(now, party, duty, acts, out),
+            Act::Tell(duty) => self.on_duty(turn, party, duty, acts),
         });
-    }
-
-    fn observe_agreement(
-        &self,
-        id: AgreementId,
-        job: JobId,
-        event: AgreementEvent,
-        out: &mut Outbox,
-    ) {
-        out.observe(Observation::Agreement { id, job, event });
     }
 
     fn on_duty(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         party: usize,
         duty: Duty<Room>,
         acts: &mut Acts<Duty<Room>>,
-        out: &mut Outbox,
     ) {
         match duty {
-            Duty::Consider { id, request, .. } if !self.can_ever_hold(&request) => {
-                self.refuse_too_wide(id, request.job, out);
-                self.transactions.parties[party].seat.never(now, id, acts);
+            Duty::Consider { id, request, .. } if !can_ever_hold(turn.core, &request) => {
+                self.refuse_too_wide(turn, id, request.job);
+                self.parties[party].seat.never(turn.now, id, acts);
             }
-            Duty::Watch { id, request } if !self.can_ever_hold(&request) => {
-                self.refuse_too_wide(id, request.job, out);
-                self.transactions.parties[party].seat.available(now, id, false, acts);
+            Duty::Watch { id, request } if !can_ever_hold(turn.core, &request) => {
+                self.refuse_too_wide(turn, id, request.job);
+                self.parties[party].seat.available(turn.now, id, false, acts);
             }
             Duty::Consider { id, request, lease } => {
-                let may_block =
-                    self.transactions.parties[party].transacting.transaction.may_block();
-                let mut found = self.hold_booking(now, id, request, lease, may_block);
-                if found.is_err() && self.make_room(now, &request, out) {
-                    found = self.hold_booking(now, id, request, lease, may_block);
+                let may_block = self.parties[party].transacting.transaction.may_block();
+                let mut found = self.hold_booking(turn, id, request, lease, may_block);
+                if found.is_err() && self.make_room(turn, &request) {
+                    found = self.hold_booking(turn, id, request, lease, may_block);
                 }
-                let seat = &mut self.transactions.parties[party].seat;
+                let seat = &mut self.parties[party].seat;
                 match found {
                     Ok(start) => {
-                        seat.ready(now, id, start, lease, acts);
+                        seat.ready(turn.now, id, start, lease, acts);
                         let lease_end =
-                            Some(now + lease).filter(|_| lease < Span::FOREVER && !may_block);
+                            Some(turn.now + lease).filter(|_| lease < Span::FOREVER && !may_block);
                         let processors = request.processors;
-                        let end = self.booking(id).map(|(_, booking)| booking.end);
+                        let end = self.booking(turn.core, id).map(|(_, booking)| booking.end);
                         let end = end.filter(|&end| end < Time::FOREVER);
                         let event = AgreementEvent::Held { processors, start, end, lease_end };
-                        self.observe_agreement(id, request.job, event, out);
-                        self.plan_changed(now, out);
+                        observe_agreement(turn, id, request.job, event);
+                        turn.plan_changed();
                     }
-                    Err(earliest) => seat.not_ready(now, id, earliest, acts),
+                    Err(earliest) => seat.not_ready(turn.now, id, earliest, acts),
                 }
             }
-            Duty::CarryOut { id } => self.let_begin(now, id, out),
+            Duty::CarryOut { id } => self.let_begin(turn, id),
             Duty::GiveUp { id } => {
-                self.give_up_booking(now, id, out);
+                self.give_up_booking(turn, id);
                 // The room given back may be enough for a request that waits.
-                self.transactions.parties[party].seat.room_changed(now, acts);
+                self.parties[party].seat.room_changed(turn.now, acts);
             }
             Duty::Watch { id, request } => {
-                let fits = self.has_room(now, &request);
-                self.transactions.watches.insert(id, (request, fits));
-                self.transactions.parties[party].seat.available(now, id, fits, acts);
+                let fits = self.has_room(turn, &request);
+                self.watches.insert(id, (request, fits));
+                self.parties[party].seat.available(turn.now, id, fits, acts);
             }
             Duty::Unwatch { id } => {
-                self.transactions.watches.remove(&id);
+                self.watches.remove(&id);
             }
         }
     }
 
-    pub(super) fn parts_queue(&mut self) -> &mut CoallocationQueue {
-        self.scheduler.coallocation().expect("who takes part in transactions takes parts")
-    }
-
-    fn booking(&mut self, id: AgreementId) -> Option<(Slot, &mut Booking)> {
-        let &slot = self.transactions.bookings.get(&id)?;
-        Some((slot, self.pieces.get_mut(slot)?))
-    }
-
-    /// True if the machine is large enough for the requested part.
-    fn can_ever_hold(&self, ask: &Ask) -> bool {
-        (1..=self.config.processors).contains(&ask.processors)
+    fn booking<'a>(&self, core: &'a mut Core, id: AgreementId) -> Option<(Slot, &'a mut Booking)> {
+        let &slot = self.bookings.get(&id)?;
+        Some((slot, core.pieces.get_mut(slot)?))
     }
 
     /// Notifies the coordinator that the part is too wide, in a message of its own: a refusal of
     /// the protocol may hold for a moment only.
-    fn refuse_too_wide(&self, id: AgreementId, job: JobId, out: &mut Outbox) {
-        out.send(id.coordinator, TransactionMessage::TooWide { job, id });
+    fn refuse_too_wide(&self, turn: &mut Turn<'_>, id: AgreementId, job: JobId) {
+        turn.out.send(id.coordinator, TransactionMessage::TooWide { job, id });
     }
 
     /// True if the requested part could be held now.
-    fn has_room(&mut self, now: Time, ask: &Ask) -> bool {
-        self.parts_queue().fits(now, ask.from, ask.processors, ask.span)
+    fn has_room(&mut self, turn: &mut Turn<'_>, ask: &Ask) -> bool {
+        queue(turn.core).fits(turn.now, ask.from, ask.processors, ask.span)
     }
 
     /// Holds the requested part and returns its start. Otherwise returns the earliest start at
     /// which there would be room, or [`Time::FOREVER`] if no other start was searched for.
     fn hold_booking(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         id: AgreementId,
         ask: Ask,
         lease: Span,
         may_block: bool,
     ) -> Result<Time, Time> {
-        let from = ask.from.max(now);
-        if self.transactions.bookings.contains_key(&id) {
+        let from = ask.from.max(turn.now);
+        if self.bookings.contains_key(&id) {
             return Err(Time::FOREVER);
         }
         let start = match ask.until {
             None => from,
             Some(until) => {
-                let found = self.parts_queue().earliest(now, from, ask.processors, ask.span);
+                let found = queue(turn.core).earliest(turn.now, from, ask.processors, ask.span);
                 match found {
                     Some(start) if start <= until => start,
                     Some(start) => return Err(start),
@@ -398,239 +348,198 @@ impl Provider {
         let end = if may_block {
             Time::FOREVER
         } else if lease < Span::FOREVER {
-            start.max(now + lease) + ask.span
+            start.max(turn.now + lease) + ask.span
         } else {
             start + ask.span
         };
-        let slot = self.pieces.next();
+        let slot = turn.core.pieces.next();
         let interval = Interval { start, span: end - start, processors: ask.processors };
-        if !self.parts_queue().hold(now, slot, interval) {
+        if !queue(turn.core).hold(turn.now, slot, interval) {
             return Err(Time::FOREVER);
         }
-        self.load.waits(ask.processors, Some(ask.span));
+        turn.core.load.waits(ask.processors, Some(ask.span));
         let booking = Booking {
             id,
             ask,
-            queued: now,
+            queued: turn.now,
             start,
             end,
             may_begin: false,
             held: None,
             runs_since: None,
         };
-        self.pieces.insert(Piece::Booking(Box::new(booking)));
-        self.transactions.bookings.insert(id, slot);
+        turn.core.pieces.insert(Piece::Booking(Box::new(booking)));
+        self.bookings.insert(id, slot);
         Ok(start)
     }
 
     /// The whole job may begin: the program of the part begins at the start of the part.
-    fn let_begin(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
-        let Some(&slot) = self.transactions.bookings.get(&id) else { return };
-        let Some(booking) = self.pieces.get_mut::<Booking>(slot) else { return };
+    fn let_begin(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
+        let Some(&slot) = self.bookings.get(&id) else { return };
+        let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else { return };
         // `CarryOut` changes nothing after a `Begin` of the metascheduler.
         if std::mem::replace(&mut booking.may_begin, true) {
             return;
         }
         let job = booking.ask.job;
-        let end = booking.start.max(now) + booking.ask.span;
+        let end = booking.start.max(turn.now) + booking.ask.span;
         booking.end = end.min(booking.end);
         let end = booking.end;
         let is_held = booking.held.is_some();
         if let Some(attempt) = &mut booking.held {
-            self.machine.replan(attempt, end);
+            turn.core.machine.replan(attempt, end);
         }
-        self.parts_queue().shorten(now, slot, end);
-        self.observe_agreement(id, job, AgreementEvent::CarriedOut { end }, out);
+        queue(turn.core).shorten(turn.now, slot, end);
+        observe_agreement(turn, id, job, AgreementEvent::CarriedOut { end });
         if is_held {
-            self.begin_booking(now, slot, out);
+            begin_booking(turn, slot);
         }
-        self.plan_changed(now, out);
+        turn.plan_changed();
     }
 
     /// Its metascheduler reports that all parts are held.
-    fn on_begin(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
-        match self.booking(id) {
+    fn on_begin(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
+        match self.booking(turn.core, id) {
             Some((_, booking)) if booking.may_begin => {
                 let job = booking.ask.job;
-                out.send(id.coordinator, TransactionMessage::Begun { job, id });
+                turn.out.send(id.coordinator, TransactionMessage::Begun { job, id });
             }
-            Some(_) => self.let_begin(now, id, out),
+            Some(_) => self.let_begin(turn, id),
             None => {}
         }
     }
 
-    /// The start of a part has come: it has its processors from now on.
-    pub(super) fn start_booking(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(booking) = self.pieces.get_mut::<Booking>(slot) else {
-            unreachable!("the scheduler starts parts that are held")
-        };
-        let (count, span) = (booking.ask.processors, booking.ask.span);
-        // A part that starts late keeps its length.
-        booking.end = now + (booking.end - booking.start);
-        booking.start = now;
-        self.load.leaves(count, Some(span));
-        booking.held = Some(self.machine.start(now, count, booking.end));
-        let may_begin = booking.may_begin;
-        let (id, job) = (booking.id, booking.ask.job);
-        self.observe_agreement(id, job, AgreementEvent::Occupied, out);
-        if may_begin {
-            self.begin_booking(now, slot, out);
-        }
-    }
-
-    /// The program of a part begins on its processors.
-    fn begin_booking(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(booking) = self.pieces.get_mut::<Booking>(slot) else { return };
-        let takes = with_overhead(booking.ask.run_time.reveal_to_machine(), booking.ask.overhead);
-        let (lasts, outcome) = limited(takes, Some(booking.ask.span), Overrun::Kill);
-        let end = now + lasts;
-        if let Some(attempt) = &mut booking.held {
-            (attempt.end, attempt.outcome) = (end, outcome);
-        }
-        booking.runs_since = Some(now);
-        let (id, job) = (booking.id, booking.ask.job);
-        out.set(end, Timer::RunEnds { slot: slot.0 });
-        self.say(id.coordinator, TransactionMessage::Begun { job, id }, out);
-    }
-
-    /// True if a slot holds a part that was agreed on by a protocol.
-    pub(super) fn is_booking(&self, slot: Slot) -> bool {
-        self.coallocates && self.pieces.get::<Booking>(slot).is_some()
-    }
-
     /// The program of a part has ended.
-    pub(super) fn on_booking_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(booking) = self.release_booking(slot) else { return };
+    pub(super) fn on_booking_ended(&mut self, turn: &mut Turn<'_>, slot: Slot) {
+        let Some(booking) = self.release_booking(turn.core, slot) else { return };
         let Some(outcome) = booking.held.as_ref().map(|attempt| attempt.outcome) else { return };
         let (id, job, planned_end) = (booking.id, booking.ask.job, booking.end);
-        self.free_processors(now, slot, &booking);
-        booking.file(self.config.id, now, outcome, out);
-        self.observe_agreement(id, job, AgreementEvent::PartOver, out);
-        self.remember_over(now, id, out);
-        let party = self.transactions.party(id);
-        let retry =
-            party.and_then(|it| self.transactions.parties[it].transacting.transaction.retry());
+        self.free_processors(turn, slot, &booking);
+        booking.file(turn.core.config.id, turn.now, outcome, turn.out);
+        observe_agreement(turn, id, job, AgreementEvent::PartOver);
+        self.remember_over(turn, id);
+        let party = self.party(id);
+        let retry = party.and_then(|it| self.parties[it].transacting.transaction.retry());
         if let Some(retry) = retry {
-            let report = Report { job, outcome, again: now + retry };
-            self.transactions.reports.insert(id, report);
-            self.set_agreement_timer(now, out);
+            let report = Report { job, outcome, again: turn.now + retry };
+            self.reports.insert(id, report);
+            self.set_agreement_timer(turn);
         }
-        self.say(id.coordinator, TransactionMessage::Over { job, id, outcome }, out);
-        self.ended_early(now, planned_end, out);
-        self.plan_changed(now, out);
+        turn.say(id.coordinator, TransactionMessage::Over { job, id, outcome });
+        turn.ended_early(planned_end);
+        turn.plan_changed();
     }
 
     /// Notifies the machine of the protocol that a part is over, so that it can answer later
     /// messages about the part. A machine that is down is notified when it restarts.
-    fn remember_over(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
-        let Some(party) = self.transactions.party(id) else { return };
+    fn remember_over(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
+        let Some(party) = self.party(id) else { return };
         let mut acts = Acts::new();
-        self.transactions.parties[party].seat.over(now, id, &mut acts);
-        self.act(now, party, acts, out);
+        self.parties[party].seat.over(turn.now, id, &mut acts);
+        self.act(turn, party, acts);
     }
 
-    fn release_booking(&mut self, slot: Slot) -> Option<Booking> {
-        let booking = self.pieces.take::<Booking>(slot)?;
-        self.transactions.bookings.remove(&booking.id);
+    fn release_booking(&mut self, core: &mut Core, slot: Slot) -> Option<Booking> {
+        let booking = core.pieces.take::<Booking>(slot)?;
+        self.bookings.remove(&booking.id);
         Some(booking)
     }
 
     /// Frees the processors of a part.
-    fn free_processors(&mut self, now: Time, slot: Slot, booking: &Booking) {
+    fn free_processors(&mut self, turn: &mut Turn<'_>, slot: Slot, booking: &Booking) {
         if let Some(attempt) = &booking.held {
-            self.job_finished(now, attempt.killed(slot));
-            self.machine.end(attempt);
+            turn.job_finished(attempt.killed(slot));
+            turn.core.machine.end(attempt);
         }
     }
 
     /// A part is given back, or stopped.
-    pub(super) fn give_up_booking(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
-        let Some((slot, booking)) = self.booking(id) else { return };
+    pub(super) fn give_up_booking(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
+        let Some((slot, booking)) = self.booking(turn.core, id) else { return };
         let (is_held, ask) = (booking.held.is_some(), booking.ask);
-        self.observe_agreement(id, ask.job, AgreementEvent::GivenUp, out);
+        observe_agreement(turn, id, ask.job, AgreementEvent::GivenUp);
         if is_held {
-            out.stop(Timer::RunEnds { slot: slot.0 });
-            let Some(booking) = self.release_booking(slot) else { return };
-            self.free_processors(now, slot, &booking);
-            booking.file(self.config.id, now, JobOutcome::Cancelled, out);
+            turn.out.stop(Timer::RunEnds { slot: slot.0 });
+            let Some(booking) = self.release_booking(turn.core, slot) else { return };
+            self.free_processors(turn, slot, &booking);
+            booking.file(turn.core.config.id, turn.now, JobOutcome::Cancelled, turn.out);
         } else {
-            let withdrawn = self.parts_queue().withdraw(now, slot);
+            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
             debug_assert!(withdrawn, "it waits");
-            self.load.leaves(ask.processors, Some(ask.span));
-            self.release_booking(slot);
+            turn.core.load.leaves(ask.processors, Some(ask.span));
+            self.release_booking(turn.core, slot);
         }
-        self.plan_changed(now, out);
+        turn.plan_changed();
     }
 
     /// Wakes the machines whose timers are due, and repeats the reports that were not acknowledged.
-    pub(super) fn on_agreement_due(&mut self, now: Time, out: &mut Outbox) {
-        for party in 0..self.transactions.parties.len() {
+    pub(super) fn on_due(&mut self, turn: &mut Turn<'_>) {
+        for party in 0..self.parties.len() {
             let mut acts = Acts::new();
-            while self.transactions.parties[party].seat.wake(now, &mut acts) {
-                self.act(now, party, std::mem::take(&mut acts), out);
+            while self.parties[party].seat.wake(turn.now, &mut acts) {
+                self.act(turn, party, std::mem::take(&mut acts));
             }
         }
-        let due = self.transactions.reports.iter().filter(|(_, report)| report.again <= now);
+        let due = self.reports.iter().filter(|(_, report)| report.again <= turn.now);
         let due: Vec<(AgreementId, Report)> = due.map(|(&id, &report)| (id, report)).collect();
         for (id, Report { job, outcome, .. }) in due {
-            let party = self.transactions.party(id);
-            let retry =
-                party.and_then(|it| self.transactions.parties[it].transacting.transaction.retry());
-            let again = now + retry.unwrap_or(Span::FOREVER).max(Span::TICK);
-            self.transactions.reports.insert(id, Report { job, outcome, again });
-            out.send(id.coordinator, TransactionMessage::Over { job, id, outcome });
+            let party = self.party(id);
+            let retry = party.and_then(|it| self.parties[it].transacting.transaction.retry());
+            let again = turn.now + retry.unwrap_or(Span::FOREVER).max(Span::TICK);
+            self.reports.insert(id, Report { job, outcome, again });
+            turn.out.send(id.coordinator, TransactionMessage::Over { job, id, outcome });
         }
-        self.look_around(now, out);
+        self.look_around(turn);
     }
 
     /// At the end of an instant with changes: waiting requests are considered again, and watchers
     /// are notified.
-    pub(super) fn room_may_have_changed(&mut self, now: Time, out: &mut Outbox) {
-        if !self.transacts() || !self.transactions.started || self.mailbox.is_some() {
+    pub(super) fn room_may_have_changed(&mut self, turn: &mut Turn<'_>) {
+        if !self.started || turn.core.mailbox.is_some() {
             return;
         }
-        let parts: Vec<Slot> = self.transactions.bookings.values().copied().collect();
-        self.parts_queue().catch_up(now, &parts);
-        for party in 0..self.transactions.parties.len() {
+        let parts: Vec<Slot> = self.bookings.values().copied().collect();
+        queue(turn.core).catch_up(turn.now, &parts);
+        for party in 0..self.parties.len() {
             let mut acts = Acts::new();
-            self.transactions.parties[party].seat.room_changed(now, &mut acts);
-            self.act(now, party, acts, out);
+            self.parties[party].seat.room_changed(turn.now, &mut acts);
+            self.act(turn, party, acts);
         }
-        self.look_around(now, out);
+        self.look_around(turn);
     }
 
     /// Notifies watchers, records which jobs wait, and sets the next timer.
-    fn look_around(&mut self, now: Time, out: &mut Outbox) {
-        for (id, ask, fits) in self.news_for_watches(now) {
-            let Some(party) = self.transactions.party(id) else { continue };
-            self.transactions.watches.insert(id, (ask, fits));
+    fn look_around(&mut self, turn: &mut Turn<'_>) {
+        for (id, ask, fits) in self.news_for_watches(turn) {
+            let Some(party) = self.party(id) else { continue };
+            self.watches.insert(id, (ask, fits));
             let mut acts = Acts::new();
-            self.transactions.parties[party].seat.available(now, id, fits, &mut acts);
-            self.act(now, party, acts, out);
+            self.parties[party].seat.available(turn.now, id, fits, &mut acts);
+            self.act(turn, party, acts);
         }
-        let jobs = &self.transactions.jobs;
+        let jobs = &self.jobs;
         let edge =
             |(who, whom): (AgreementId, AgreementId)| Some((*jobs.get(&who)?, *jobs.get(&whom)?));
-        let waits = self.transactions.parties.iter().flat_map(|party| party.seat.waits());
+        let waits = self.parties.iter().flat_map(|party| party.seat.waits());
         let waits: Waits = waits.filter_map(edge).collect();
-        if waits != self.transactions.waits {
-            out.observe(Observation::Waiting(waits.clone()));
-            self.transactions.waits = waits;
+        if waits != self.waits {
+            turn.out.observe(Observation::Waiting(waits.clone()));
+            self.waits = waits;
         }
-        self.set_agreement_timer(now, out);
+        self.set_agreement_timer(turn);
     }
 
     /// Watches whose last answer is not true any more.
-    fn news_for_watches(&mut self, now: Time) -> Vec<(AgreementId, Ask, bool)> {
+    fn news_for_watches(&mut self, turn: &mut Turn<'_>) -> Vec<(AgreementId, Ask, bool)> {
         let mut news = Vec::new();
         // Many watches ask for the same room, or for more or less of it, so one answer often
         // implies others.
         let mut room = RoomSeen::default();
-        let watches = std::mem::take(&mut self.transactions.watches);
+        let watches = std::mem::take(&mut self.watches);
         for (&id, &(ask, before)) in &watches {
-            let size = (ask.from.max(now), ask.processors, ask.span);
+            let size = (ask.from.max(turn.now), ask.processors, ask.span);
             let fits = room.tells(size).unwrap_or_else(|| {
-                let fits = self.has_room(now, &ask);
+                let fits = self.has_room(turn, &ask);
                 room.saw(size, fits);
                 fits
             });
@@ -638,45 +547,44 @@ impl Provider {
                 news.push((id, ask, fits));
             }
         }
-        self.transactions.watches = watches;
+        self.watches = watches;
         news
     }
 
-    fn set_agreement_timer(&mut self, now: Time, out: &mut Outbox) {
-        let machines = self.transactions.parties.iter().filter_map(|it| it.seat.next_wake());
-        let reports = self.transactions.reports.values().map(|report| report.again);
+    fn set_agreement_timer(&mut self, turn: &mut Turn<'_>) {
+        let machines = self.parties.iter().filter_map(|it| it.seat.next_wake());
+        let reports = self.reports.values().map(|report| report.again);
         match machines.chain(reports).min() {
-            Some(at) => out.set(at.max(now), Timer::AgreementDue),
-            None => out.stop(Timer::AgreementDue),
+            Some(at) => turn.out.set(at.max(turn.now), Timer::AgreementDue),
+            None => turn.out.stop(Timer::AgreementDue),
         }
     }
 
     /// Everything that is not on record of the protocols is lost.
-    pub(super) fn crash_transactions(&mut self) {
-        self.transactions.parties.iter_mut().for_each(|party| party.seat.crash());
-        self.transactions.watches.clear();
+    pub(super) fn crash(&mut self) {
+        self.parties.iter_mut().for_each(|party| party.seat.crash());
+        self.watches.clear();
     }
 
     /// The machines start again from their records. The held parts are the ones to which
     /// they are bound.
-    pub(super) fn restart_transactions(&mut self, now: Time, out: &mut Outbox) {
-        if !self.transactions.started {
+    pub(super) fn restart(&mut self, turn: &mut Turn<'_>) {
+        if !self.started {
             return;
         }
-        for party in 0..self.transactions.parties.len() {
+        for party in 0..self.parties.len() {
             let mut acts = Acts::new();
-            self.transactions.parties[party].seat.start(now, &mut acts);
-            self.act(now, party, acts, out);
-            let bound = self.transactions.parties[party].seat.bound();
-            let is_over = |bound: &&Bound<Room>| {
-                bound.started && !self.transactions.bookings.contains_key(&bound.id)
-            };
+            self.parties[party].seat.start(turn.now, &mut acts);
+            self.act(turn, party, acts);
+            let bound = self.parties[party].seat.bound();
+            let is_over =
+                |bound: &&Bound<Room>| bound.started && !self.bookings.contains_key(&bound.id);
             let over: Vec<AgreementId> = bound.iter().filter(is_over).map(|it| it.id).collect();
             for id in over {
-                self.remember_over(now, id, out);
+                self.remember_over(turn, id);
             }
         }
-        self.look_around(now, out);
+        self.look_around(turn);
     }
 }
 
@@ -705,4 +613,51 @@ impl RoomSeen {
     fn saw(&mut self, size: Size, fits: bool) {
         *(if fits { &mut self.fits } else { &mut self.lacks }) = Some(size);
     }
+}
+
+/// The start of a part has come: it has its processors from now on.
+pub(super) fn start_booking(turn: &mut Turn<'_>, slot: Slot) {
+    let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else {
+        unreachable!("the scheduler starts parts that are held")
+    };
+    let (count, span) = (booking.ask.processors, booking.ask.span);
+    // A part that starts late keeps its length.
+    booking.end = turn.now + (booking.end - booking.start);
+    booking.start = turn.now;
+    turn.core.load.leaves(count, Some(span));
+    booking.held = Some(turn.core.machine.start(turn.now, count, booking.end));
+    let may_begin = booking.may_begin;
+    let (id, job) = (booking.id, booking.ask.job);
+    observe_agreement(turn, id, job, AgreementEvent::Occupied);
+    if may_begin {
+        begin_booking(turn, slot);
+    }
+}
+
+/// The program of a part begins on its processors.
+fn begin_booking(turn: &mut Turn<'_>, slot: Slot) {
+    let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else { return };
+    let takes = with_overhead(booking.ask.run_time.reveal_to_machine(), booking.ask.overhead);
+    let (lasts, outcome) = limited(takes, Some(booking.ask.span), Overrun::Kill);
+    let end = turn.now + lasts;
+    if let Some(attempt) = &mut booking.held {
+        (attempt.end, attempt.outcome) = (end, outcome);
+    }
+    booking.runs_since = Some(turn.now);
+    let (id, job) = (booking.id, booking.ask.job);
+    turn.out.set(end, Timer::RunEnds { slot: slot.0 });
+    turn.say(id.coordinator, TransactionMessage::Begun { job, id });
+}
+
+fn observe_agreement(turn: &mut Turn<'_>, id: AgreementId, job: JobId, event: AgreementEvent) {
+    turn.out.observe(Observation::Agreement { id, job, event });
+}
+
+/// True if the machine is large enough for the requested part.
+fn can_ever_hold(core: &Core, ask: &Ask) -> bool {
+    (1..=core.config.processors).contains(&ask.processors)
+}
+
+fn queue(core: &mut Core) -> &mut CoallocationQueue {
+    core.scheduler.coallocation().expect("a provider with this service takes parts")
 }

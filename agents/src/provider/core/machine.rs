@@ -11,7 +11,7 @@
 //! It knows processors and times, but no job, plan or message. Each kind of work that runs here, whether a rigid job,
 //! tasks of a share, a part of a co-allocated job or a booking, runs as an [`Attempt`].
 
-use haggle_model::{JobOutcome, ProcessorSet, Span, TaskRun, Time};
+use haggle_model::{JobOutcome, LostRun, ProcessorSet, ProviderId, Span, TaskRun, Time};
 use haggle_scheduling::checkpoints::FailureHistory;
 use haggle_scheduling::{Killed, Overrun, Slot};
 
@@ -19,45 +19,58 @@ use super::nodes::Nodes;
 
 /// Work on some processors of a machine, from its start until it ends or is lost.
 #[derive(Debug)]
-pub(super) struct Attempt {
-    pub(super) start: Time,
+pub(in crate::provider) struct Attempt {
+    pub(in crate::provider) start: Time,
     /// Its end unless its processors fail; [`Time::FOREVER`] while that is unknown.
-    pub(super) end: Time,
+    pub(in crate::provider) end: Time,
     /// The end of its plan.
-    pub(super) planned_end: Time,
+    pub(in crate::provider) planned_end: Time,
     /// Its outcome if it reaches its end.
-    pub(super) outcome: JobOutcome,
-    pub(super) processors: ProcessorSet,
+    pub(in crate::provider) outcome: JobOutcome,
+    pub(in crate::provider) processors: ProcessorSet,
 }
 
 impl Attempt {
     /// Number of its processors.
-    pub(super) fn count(&self) -> u32 {
+    pub(in crate::provider) fn count(&self) -> u32 {
         self.processors.count()
     }
 
     /// True if it ends by now, and has one of these processors.
-    pub(super) fn ends_on(&self, now: Time, processors: &ProcessorSet) -> bool {
+    pub(in crate::provider) fn ends_on(&self, now: Time, processors: &ProcessorSet) -> bool {
         self.end <= now && self.processors.intersects(processors)
     }
 
     /// True if its plan has ended but the attempt goes on.
-    pub(super) fn is_late(&self, now: Time) -> bool {
+    pub(in crate::provider) fn is_late(&self, now: Time) -> bool {
         self.planned_end <= now && self.end > now
     }
 
     /// The data by which a scheduler forgets it.
-    pub(super) fn killed(&self, slot: Slot) -> Killed {
+    pub(in crate::provider) fn killed(&self, slot: Slot) -> Killed {
         Killed { slot, processors: self.count(), planned_end: self.planned_end }
     }
 
+    /// Its record, if its processors fail now and nothing of it was saved.
+    pub(in crate::provider) fn lost(self, provider: ProviderId, now: Time) -> LostRun {
+        LostRun {
+            provider,
+            start: self.start,
+            end: now,
+            processors: self.processors,
+            saved: Span::ZERO,
+            checkpointing: Span::ZERO,
+            checkpoints: Vec::new(),
+        }
+    }
+
     /// Its record, if it stops now.
-    pub(super) fn stopped(self, now: Time, outcome: JobOutcome) -> TaskRun {
+    pub(in crate::provider) fn stopped(self, now: Time, outcome: JobOutcome) -> TaskRun {
         TaskRun { start: self.start, end: now, outcome, processors: self.processors }
     }
 
     /// Its record, if it has reached its end.
-    pub(super) fn ended(self, now: Time) -> TaskRun {
+    pub(in crate::provider) fn ended(self, now: Time) -> TaskRun {
         let outcome = self.outcome;
         self.stopped(now, outcome)
     }
@@ -65,7 +78,11 @@ impl Attempt {
 
 /// Run time and outcome of work that takes `run_time`. Work that may not run over its limit is
 /// stopped there.
-pub(super) fn limited(run_time: Span, limit: Option<Span>, overrun: Overrun) -> (Span, JobOutcome) {
+pub(in crate::provider) fn limited(
+    run_time: Span,
+    limit: Option<Span>,
+    overrun: Overrun,
+) -> (Span, JobOutcome) {
     match limit.filter(|&limit| overrun == Overrun::Kill && run_time > limit) {
         Some(limit) => (limit, JobOutcome::WalltimeReached),
         None => (run_time, JobOutcome::Completed),
@@ -73,20 +90,22 @@ pub(super) fn limited(run_time: Span, limit: Option<Span>, overrun: Overrun) -> 
 }
 
 /// The processors of a provider.
-#[derive(Debug)]
-pub(super) struct Machine {
+#[derive(Clone, Debug)]
+pub(in crate::provider) struct Machine {
     /// Number of its processors.
     size: u32,
     /// Processors that are up, open, and without work.
     free: ProcessorSet,
     /// Processors that have failed.
     down: ProcessorSet,
+    /// Processors that are closed for maintenance.
+    closed: ProcessorSet,
     nodes: Nodes,
     running: Running,
 }
 
 /// The planned work that runs: the sum of processors x planned end, less processors x now.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Running {
     ends: i128,
     processors: i128,
@@ -107,29 +126,35 @@ impl Running {
 impl Machine {
     /// A machine of `size` idle processors. Failures are counted by nodes of `node` processors, if
     /// a rule needs that.
-    pub(super) fn new(size: u32, node: Option<u32>) -> Machine {
+    pub(in crate::provider) fn new(size: u32, node: Option<u32>) -> Machine {
         Machine {
             size,
             free: ProcessorSet::range(0, size),
             down: ProcessorSet::new(),
+            closed: ProcessorSet::new(),
             nodes: Nodes::new(size, node),
             running: Running::default(),
         }
     }
 
     /// Number of its processors, failed ones included.
-    pub(super) fn size(&self) -> u32 {
+    pub(in crate::provider) fn size(&self) -> u32 {
         self.size
     }
 
     /// Processors that can start work now.
-    pub(super) fn free(&self) -> u32 {
+    pub(in crate::provider) fn free(&self) -> u32 {
         self.free.count()
     }
 
     /// Starts work on the lowest free processors. The scheduler's plan guarantees that there are
     /// enough of them. The end of the attempt is unknown yet.
-    pub(super) fn start(&mut self, now: Time, processors: u32, planned_end: Time) -> Attempt {
+    pub(in crate::provider) fn start(
+        &mut self,
+        now: Time,
+        processors: u32,
+        planned_end: Time,
+    ) -> Attempt {
         let taken = self.free.take_lowest(processors);
         let processors = taken.expect("the scheduler starts work only if its processors are free");
         self.running.add(processors.count(), planned_end);
@@ -138,13 +163,13 @@ impl Machine {
     }
 
     /// An attempt is over: its processors are free again.
-    pub(super) fn end(&mut self, attempt: &Attempt) {
+    pub(in crate::provider) fn end(&mut self, attempt: &Attempt) {
         self.free.insert_all(&attempt.processors);
         self.running.remove(attempt.count(), attempt.planned_end);
     }
 
     /// An attempt is planned to end at another time.
-    pub(super) fn replan(&mut self, attempt: &mut Attempt, planned_end: Time) {
+    pub(in crate::provider) fn replan(&mut self, attempt: &mut Attempt, planned_end: Time) {
         self.running.remove(attempt.count(), attempt.planned_end);
         self.running.add(attempt.count(), planned_end);
         attempt.planned_end = planned_end;
@@ -152,7 +177,7 @@ impl Machine {
 
     /// Splits the work on failed processors off an attempt, as an attempt of its own that is over.
     /// If all of its processors have failed, nothing is left of the attempt.
-    pub(super) fn lose(
+    pub(in crate::provider) fn lose(
         &mut self,
         attempt: &mut Option<Attempt>,
         failed: &ProcessorSet,
@@ -174,56 +199,69 @@ impl Machine {
 
     /// Marks `processors` as failed, and returns the ones that were up before. They stay with their
     /// attempts, or free, until [`Machine::take_down`].
-    pub(super) fn fail(&mut self, mut processors: ProcessorSet) -> ProcessorSet {
+    pub(in crate::provider) fn fail(&mut self, mut processors: ProcessorSet) -> ProcessorSet {
         let down = processors.intersection(&self.down);
         processors.remove_all(&down);
         self.down.insert_all(&processors);
         processors
     }
 
-    /// Failed `processors` start nothing any more: no attempt has them, and none of them is closed.
-    /// All of `failed` are counted by their nodes.
-    pub(super) fn take_down(
+    /// Failed processors, which no attempt has, start nothing any more. Returns the ones of them
+    /// that are not closed. Closed processors run nothing, and count as failed when they would be
+    /// opened. All of `failed` are counted by their nodes.
+    pub(in crate::provider) fn take_down(
         &mut self,
         now: Time,
-        processors: &ProcessorSet,
         failed: &ProcessorSet,
-    ) {
+    ) -> ProcessorSet {
         self.nodes.failed(now, failed);
-        self.free.remove_all(processors);
+        let open = without(failed, &self.closed);
+        self.free.remove_all(&open);
+        open
     }
 
-    /// Marks failed processors as up, and returns them. They start nothing until [`Machine::open`].
-    pub(super) fn restore(&mut self, processors: &ProcessorSet) -> ProcessorSet {
+    /// Failed processors are up again. Returns them, and the ones of them that are not closed.
+    pub(in crate::provider) fn restore(
+        &mut self,
+        processors: &ProcessorSet,
+    ) -> (ProcessorSet, ProcessorSet) {
         let restored = self.down.intersection(processors);
         self.down.remove_all(&restored);
-        restored
+        let open = without(&restored, &self.closed);
+        self.free.insert_all(&open);
+        (restored, open)
     }
 
     /// Closes so many free processors, the lowest ones; none if fewer are free.
-    pub(super) fn close(&mut self, processors: u32) -> ProcessorSet {
-        self.free.take_lowest(processors).unwrap_or_default()
+    pub(in crate::provider) fn close(&mut self, processors: u32) -> ProcessorSet {
+        let closed = self.free.take_lowest(processors).unwrap_or_default();
+        self.closed.insert_all(&closed);
+        closed
     }
 
-    /// Opens processors that are up, and were closed or have come back.
-    pub(super) fn open(&mut self, processors: &ProcessorSet) {
-        self.free.insert_all(processors);
-    }
-
-    /// The failed ones of these processors.
-    pub(super) fn down_of(&self, processors: &ProcessorSet) -> ProcessorSet {
-        processors.intersection(&self.down)
+    /// Opens closed processors, except the failed ones, which it returns.
+    pub(in crate::provider) fn open(&mut self, closed: &ProcessorSet) -> ProcessorSet {
+        self.closed.remove_all(closed);
+        self.free.insert_all(&without(closed, &self.down));
+        closed.intersection(&self.down)
     }
 
     /// The failures that the nodes under an attempt have seen.
-    pub(super) fn seen(&self, processors: &ProcessorSet) -> FailureHistory {
+    pub(in crate::provider) fn seen(&self, processors: &ProcessorSet) -> FailureHistory {
         self.nodes.under(processors)
     }
 
     /// Planned work that is left of what runs, in processor-microseconds; negative if work runs over its plan.
-    pub(super) fn work(&self, now: Time) -> i128 {
+    pub(in crate::provider) fn work(&self, now: Time) -> i128 {
         self.running.ends - self.running.processors * i128::from(now.as_micros())
     }
+}
+
+/// The processors of one set that are not in the other.
+fn without(processors: &ProcessorSet, others: &ProcessorSet) -> ProcessorSet {
+    let mut left = processors.clone();
+    left.remove_all(&processors.intersection(others));
+    left
 }
 
 #[cfg(test)]
@@ -271,7 +309,7 @@ mod tests {
         let mut running = Some(machine.start(at(0), 6, at(10)));
         let failed = machine.fail(set(4, 4));
         let lost = machine.lose(&mut running, &failed).expect("two of them");
-        machine.take_down(at(3), &failed, &failed);
+        assert_eq!(machine.take_down(at(3), &failed), failed);
         assert_eq!(lost.processors, set(4, 2));
         assert_eq!(running.as_ref().map(Attempt::count), Some(4));
         assert_eq!((machine.free(), machine.work(at(5))), (0, 4 * 5 * SECOND));
@@ -290,11 +328,12 @@ mod tests {
         assert!(machine.close(3).is_empty(), "there are only two");
         // One that is closed fails, and one that is not.
         let failed = machine.fail(set(1, 2));
-        machine.take_down(at(1), &set(2, 1), &failed);
-        assert_eq!((machine.free(), machine.down_of(&closed)), (1, set(1, 1)));
-        let restored = machine.restore(&set(0, 4));
-        assert_eq!(restored, set(1, 2), "the others were up");
-        machine.open(&set(0, 3));
+        assert_eq!(machine.take_down(at(1), &failed), set(2, 1), "the other one is closed");
+        assert_eq!(machine.free(), 1);
+        assert_eq!(machine.clone().open(&closed), set(1, 1), "it is still down");
+        assert_eq!(machine.restore(&set(0, 4)), (set(1, 2), set(2, 1)), "the others were up");
+        assert_eq!(machine.free(), 2);
+        assert!(machine.open(&closed).is_empty());
         assert_eq!(machine.free(), 4);
     }
 

@@ -3,17 +3,13 @@
 use haggle_model::{ByJob, JobId};
 use haggle_scheduling::Slot;
 
-use super::coallocation::Part;
-use super::expected::Expectation;
-use super::job::HeldJob;
 use super::machine::Attempt;
-use super::shares::Share;
 use super::slots::Slots;
-use super::transactions::Booking;
+use crate::provider::services::{Booking, Expectation, HeldJob, Part, Share};
 
 /// Content of a slot.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(in crate::provider) enum Piece {
     /// A rigid job.
     Job(HeldJob),
     /// A rigid job whose data are on their way.
@@ -43,7 +39,7 @@ impl Piece {
 
     /// Its attempts: the runs of a share with their numbers, one attempt without a number of any
     /// other kind.
-    pub(super) fn attempts(&self) -> impl Iterator<Item = (Option<u32>, &Attempt)> {
+    pub(in crate::provider) fn attempts(&self) -> impl Iterator<Item = (Option<u32>, &Attempt)> {
         let none: &[Option<Attempt>] = &[];
         let (whole, runs) = match self {
             Piece::Job(held) => (held.run.as_ref().map(|run| &run.attempt), none),
@@ -58,7 +54,7 @@ impl Piece {
 }
 
 /// A kind of pieces.
-pub(super) trait Kind: Sized {
+pub(in crate::provider) trait Kind: Sized {
     /// A piece, if it is of this kind.
     fn of(piece: &Piece) -> Option<&Self>;
     /// A piece, if it is of this kind.
@@ -95,19 +91,19 @@ kinds! {
 
 /// All pieces of a provider.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(in crate::provider) struct Pieces {
     slots: Slots<Piece>,
     by_job: ByJob<Slot>,
 }
 
 impl Pieces {
     /// The slot of the next piece.
-    pub(super) fn next(&self) -> Slot {
+    pub(in crate::provider) fn next(&self) -> Slot {
         self.slots.next()
     }
 
     /// Puts a piece into the next slot.
-    pub(super) fn insert(&mut self, piece: Piece) -> Slot {
+    pub(in crate::provider) fn insert(&mut self, piece: Piece) -> Slot {
         let job = piece.job();
         let slot = self.slots.insert(piece);
         if let Some(job) = job {
@@ -117,39 +113,44 @@ impl Pieces {
     }
 
     /// Held tasks are committed: they are a share.
-    pub(super) fn commit(&mut self, slot: Slot, share: Share) {
+    pub(in crate::provider) fn commit(&mut self, slot: Slot, share: Share) {
         self.by_job.insert(share.call.job, slot);
         self.slots.replace(slot, Piece::Share(Box::new(share)));
     }
 
     /// True if a piece of this job is here.
-    pub(super) fn has(&self, job: JobId) -> bool {
+    pub(in crate::provider) fn has(&self, job: JobId) -> bool {
         self.by_job.has(job)
     }
 
     /// The slot of the piece of a job.
-    pub(super) fn slot(&self, job: JobId) -> Option<Slot> {
+    pub(in crate::provider) fn slot(&self, job: JobId) -> Option<Slot> {
         self.by_job.get(job).copied()
     }
 
+    /// The piece in a slot.
+    pub(in crate::provider) fn at(&self, slot: Slot) -> Option<&Piece> {
+        self.slots.get(slot)
+    }
+
     /// The piece in a slot, if it is of this kind.
-    pub(super) fn get<K: Kind>(&self, slot: Slot) -> Option<&K> {
+    pub(in crate::provider) fn get<K: Kind>(&self, slot: Slot) -> Option<&K> {
         self.slots.get(slot).and_then(K::of)
     }
 
     /// The piece in a slot, if it is of this kind.
-    pub(super) fn get_mut<K: Kind>(&mut self, slot: Slot) -> Option<&mut K> {
+    pub(in crate::provider) fn get_mut<K: Kind>(&mut self, slot: Slot) -> Option<&mut K> {
         self.slots.get_mut(slot).and_then(K::of_mut)
     }
 
     /// Takes out the piece in a slot, if it is of this kind.
-    pub(super) fn take<K: Kind>(&mut self, slot: Slot) -> Option<K> {
+    pub(in crate::provider) fn take<K: Kind>(&mut self, slot: Slot) -> Option<K> {
         self.get::<K>(slot)?;
         self.remove(slot).and_then(K::out_of)
     }
 
     /// Empties a slot.
-    pub(super) fn remove(&mut self, slot: Slot) -> Option<Piece> {
+    pub(in crate::provider) fn remove(&mut self, slot: Slot) -> Option<Piece> {
         let piece = self.slots.take(slot)?;
         if let Some(job) = piece.job() {
             self.by_job.remove(job);
@@ -158,17 +159,12 @@ impl Pieces {
     }
 
     /// All pieces with their slots, in order of the slots.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Piece)> {
+    pub(in crate::provider) fn iter(&self) -> impl Iterator<Item = (Slot, &Piece)> {
         self.slots.iter()
     }
 
-    /// All pieces with their slots, in order of the slots.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Slot, &mut Piece)> {
-        self.slots.iter_mut()
-    }
-
     /// Takes out all pieces, in order of their slots.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Piece> {
+    pub(in crate::provider) fn drain(&mut self) -> impl Iterator<Item = Piece> {
         self.slots.drain()
     }
 }

@@ -3,31 +3,30 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{ActorId, Iterative, JobId, Span, Time};
+use haggle_model::{ActorId, Iterative, JobId, Span};
 use haggle_planning::iterative::{PROFILED_ITERATIONS, profile};
 
-use super::Provider;
-use crate::Outbox;
+use super::Coallocation;
 use crate::protocol::{CoallocationMessage, Timer};
+use crate::provider::core::Turn;
 
 /// Jobs whose applications are being measured, with the receivers and the results.
 #[derive(Debug, Default)]
 pub(super) struct Profiling(BTreeMap<JobId, (ActorId, Vec<f64>)>);
 
-impl Provider {
+impl Coallocation {
     /// Runs a process of each size, one after the other. An application that cannot run here has no
     /// throughput.
     pub(super) fn profile(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         (job, application, tolerance): (JobId, &Iterative, f64),
-        out: &mut Outbox,
     ) -> bool {
         if self.profiling.0.contains_key(&job) {
             return false;
         }
-        let rates = application.throughputs.get(&self.config.machine);
+        let rates = application.throughputs.get(&turn.core.config.machine);
         let mut found = Vec::new();
         let mut takes = 0.0;
         for &rate in rates.into_iter().flatten() {
@@ -38,13 +37,13 @@ impl Provider {
             takes += steady.seconds;
         }
         self.profiling.0.insert(job, (from, found));
-        out.set(now + Span::from_secs_f64(takes), Timer::ThroughputSteady { job });
+        turn.out.set(turn.now + Span::from_secs_f64(takes), Timer::ThroughputSteady { job });
         true
     }
 
-    pub(super) fn on_steady(&mut self, job: JobId, out: &mut Outbox) {
+    pub(in crate::provider::services) fn on_steady(&mut self, turn: &mut Turn<'_>, job: JobId) {
         if let Some((to, rates)) = self.profiling.0.remove(&job) {
-            out.send(to, CoallocationMessage::Throughput { job, rates });
+            turn.out.send(to, CoallocationMessage::Throughput { job, rates });
         }
     }
 }

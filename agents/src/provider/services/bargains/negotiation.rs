@@ -22,10 +22,10 @@ use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
 use haggle_scheduling::{Asked, BagRequest, Bargainer, Offer, OfferRule, Own};
 use rand::RngExt;
 
-use super::Provider;
+use super::Bargains;
 use super::agreement::Hold;
-use crate::Outbox;
 use crate::protocol::{Answer, BargainMessage, Call, QueryMessage, Timer};
+use crate::provider::core::{Core, Turn};
 
 /// Origin of a provider's run time estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -88,8 +88,6 @@ impl Default for Bargaining {
 pub(super) struct Negotiation {
     /// The number of the plan.
     pub(super) epoch: u64,
-    /// True if the plan has changed since the epoch was counted.
-    pub(super) changed: bool,
     /// True if open calls must be notified of a new epoch.
     probes_due: bool,
     pub(super) open: BTreeMap<JobId, OpenCall>,
@@ -117,107 +115,111 @@ pub(super) struct OpenCall {
 
 impl Negotiation {
     pub(super) fn new(stream: Stream) -> Negotiation {
-        Negotiation { epoch: 0, changed: false, probes_due: false, open: BTreeMap::new(), stream }
+        Negotiation { epoch: 0, probes_due: false, open: BTreeMap::new(), stream }
     }
 
     /// Counts a new epoch if the plan has changed.
-    fn count_epoch(&mut self) {
-        if std::mem::take(&mut self.changed) {
+    fn count_epoch(&mut self, core: &mut Core) {
+        if core.deciding.take_changed() {
             self.epoch += 1;
             self.probes_due = true;
         }
     }
 }
 
-impl Provider {
-    pub(super) fn on_called(
+impl Bargains {
+    pub(in crate::provider::services) fn on_called(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         call: Box<Call>,
-        out: &mut Outbox,
     ) -> bool {
         let job = call.job;
-        if self.pieces.has(job) || self.negotiation.open.contains_key(&job) {
+        if turn.core.pieces.has(job) || self.negotiation.open.contains_key(&job) {
             return false;
         }
-        let reason = if self.config.disclosure < call.asks {
+        let reason = if turn.core.config.disclosure < call.asks {
             Some(Refusal::NotDisclosed)
         } else {
-            (!self.bargains || call.tasks == 0).then_some(Refusal::WrongShape)
+            (call.tasks == 0).then_some(Refusal::WrongShape)
         };
         if let Some(reason) = reason {
-            out.send(from, QueryMessage::NoAnswer { job, reason });
+            turn.out.send(from, QueryMessage::NoAnswer { job, reason });
             return true;
         }
-        let wait = self.config.bargaining.delay + self.profiling_time(call.lot);
+        let wait = turn.core.config.bargaining.delay + self.profiling_time(turn.core, call.lot);
         let open = OpenCall {
             metascheduler: from,
             call,
             answers: 0,
             probed: 0,
             offered: None,
-            valid_until: now,
-            earliest: now,
+            valid_until: turn.now,
+            earliest: turn.now,
             held: None,
         };
         self.negotiation.open.insert(job, open);
         if wait > Span::ZERO {
-            out.set(now + wait, Timer::EstimateReady { job });
+            turn.out.set(turn.now + wait, Timer::EstimateReady { job });
         } else {
-            self.answer(now, job, out);
+            self.answer(turn, job);
         }
         true
     }
 
     /// Time to profile this bag's program.
-    fn profiling_time(&self, lot: Lot) -> Span {
+    fn profiling_time(&self, core: &Core, lot: Lot) -> Span {
         let Estimates::Profiled { time: (shortest, longest), .. } =
-            self.config.bargaining.estimates
+            core.config.bargaining.estimates
         else {
             return Span::ZERO;
         };
         let seconds = |span: Span| span.as_micros() / haggle_model::time::MICROS_PER_SECOND;
-        let mut stream = lot.stream(self.config.bargaining.seed, "profiling time");
+        let mut stream = lot.stream(core.config.bargaining.seed, "profiling time");
         Span::from_secs(stream.random_range(seconds(shortest)..=seconds(longest)))
     }
 
     /// The estimate with which this provider plans, on its own processors.
-    pub(super) fn planned_span(&self, call: &Call) -> Span {
-        let estimate = match self.config.bargaining.estimates {
+    pub(super) fn planned_span(&self, core: &Core, call: &Call) -> Span {
+        let estimate = match core.config.bargaining.estimates {
             Estimates::Users => call.task_time,
             Estimates::Profiled { error, .. } => call.program.profiled(call.task_time, error),
             Estimates::Perfect => call.program.profiled(call.task_time, (0, 1)),
         };
-        estimate.at_speed(self.config.speed).max(Span::TICK)
+        estimate.at_speed(core.config.speed).max(Span::TICK)
     }
 
-    pub(super) fn request(&self, call: &Call, tasks: u32, earliest: Time) -> BagRequest {
-        BagRequest { tasks, span: self.planned_span(call), deadline: call.deadline, earliest }
+    pub(super) fn request(
+        &self,
+        core: &Core,
+        call: &Call,
+        tasks: u32,
+        earliest: Time,
+    ) -> BagRequest {
+        BagRequest { tasks, span: self.planned_span(core, call), deadline: call.deadline, earliest }
     }
 
     /// Sends offers for an open call, and the other facts it asked for.
-    pub(super) fn answer(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        if let Some((to, answer)) = self.make_offers(now, job, out) {
-            out.send(to, BargainMessage::Offers(Box::new(answer)));
+    pub(in crate::provider::services) fn answer(&mut self, turn: &mut Turn<'_>, job: JobId) {
+        if let Some((to, answer)) = self.make_offers(turn, job) {
+            turn.out.send(to, BargainMessage::Offers(Box::new(answer)));
         }
     }
 
     pub(super) fn make_offers(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         job: JobId,
-        out: &mut Outbox,
     ) -> Option<(ActorId, Answer)> {
-        self.negotiation.count_epoch();
+        self.negotiation.count_epoch(turn.core);
         let epoch = self.negotiation.epoch;
-        let validity = self.config.bargaining.validity;
-        let (valid_until, earliest) = (now + validity, now + validity + validity);
-        let padding = self.config.bargaining.padding;
+        let validity = turn.core.config.bargaining.validity;
+        let (valid_until, earliest) = (turn.now + validity, turn.now + validity + validity);
+        let padding = turn.core.config.bargaining.padding;
         let open = self.negotiation.open.get_mut(&job)?;
         (open.offered, open.valid_until, open.earliest) = (Some(epoch), valid_until, earliest);
         open.answers += 1;
-        let told = self.config.bargaining.told;
+        let told = turn.core.config.bargaining.told;
         let drawn = if padding > 0.0 || told.is_some() {
             self.negotiation.stream.random::<f64>()
         } else {
@@ -225,35 +227,36 @@ impl Provider {
         };
         let open = &self.negotiation.open[&job];
         let (to, asks, answer) = (open.metascheduler, open.call.asks, open.answers);
-        let request = self.request(&open.call, open.call.tasks, earliest);
+        let request = self.request(turn.core, &open.call, open.call.tasks, earliest);
+        let now = turn.now;
         let mut facts = Lookup {
             now,
             request,
             wants_offers: open.call.wants_offers,
             padding: padding * drawn,
             told: told.map(|told| (told.rule, drawn)),
-            power: power(self.config.processors, self.config.speed),
-            load: self.work_left(now),
-            bargainer: self.scheduler.bargainer().expect("it bargains"),
+            power: power(turn.core.config.processors, turn.core.config.speed),
+            load: work_left(turn),
+            bargainer: turn.core.scheduler.bargainer().expect("it bargains"),
         };
         let view = AnyView::disclose(asks, &mut facts);
         let (power, load) = (facts.power, facts.load);
-        self.note_offers(to, job, &view, power, load, out);
-        Some((to, Answer { job, answer, valid: (now, valid_until), view }))
+        self.note_offers(turn, to, job, &view, power, load);
+        Some((to, Answer { job, answer, valid: (turn.now, valid_until), view }))
     }
 
     /// Records the offers, and the facts that were not disclosed.
     fn note_offers(
         &self,
+        turn: &mut Turn<'_>,
         to: ActorId,
         job: JobId,
         view: &AnyView,
         power: u64,
         load: u128,
-        out: &mut Outbox,
     ) {
         let call = &self.negotiation.open[&job].call;
-        out.observe(Observation::OffersMade(Box::new(OffersMade {
+        turn.out.observe(Observation::OffersMade(Box::new(OffersMade {
             to,
             job,
             tasks: call.tasks,
@@ -266,39 +269,27 @@ impl Provider {
         })));
     }
 
-    /// Work left, in thousandths of a microsecond of a reference processor.
-    fn work_left(&self, now: Time) -> u128 {
-        let here = u128::try_from(self.load.work(now, &self.machine)).unwrap_or(0);
-        here * u128::from(power(1, self.config.speed))
-    }
-
     /// The open call of this metascheduler for a bag, if it has been answered.
     pub(super) fn open_call(&self, from: ActorId, job: JobId) -> Option<&OpenCall> {
         let open = self.negotiation.open.get(&job)?;
         (open.metascheduler == from && open.offered.is_some()).then_some(open)
     }
 
-    pub(super) fn on_refresh(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        job: JobId,
-        out: &mut Outbox,
-    ) -> bool {
+    pub(super) fn on_refresh(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) -> bool {
         // A metascheduler that asks anew has given up the agreement, and its abort may be lost.
-        if self.numbered.knows(from) && self.open_call(from, job).is_some() {
-            self.abort_hold(now, from, job, out);
+        if turn.core.numbered.knows(from) && self.open_call(from, job).is_some() {
+            self.abort_hold(turn, from, job);
         }
         let is_open = self.open_call(from, job).is_some_and(|open| open.held.is_none());
         if is_open {
-            self.answer(now, job, out);
+            self.answer(turn, job);
         }
         is_open
     }
 
     /// Notifies the holders of older offers that the plan has changed.
-    pub(super) fn send_probes(&mut self, out: &mut Outbox) {
-        self.negotiation.count_epoch();
+    pub(in crate::provider::services) fn send_probes(&mut self, turn: &mut Turn<'_>) {
+        self.negotiation.count_epoch(turn.core);
         if !std::mem::take(&mut self.negotiation.probes_due) {
             return;
         }
@@ -310,7 +301,7 @@ impl Provider {
             if stale && open.held.is_none() && open.probed < open.answers {
                 open.probed = open.answers;
                 let message = BargainMessage::Probe { job, answer: open.answers };
-                out.send(open.metascheduler, message);
+                turn.out.send(open.metascheduler, message);
             }
         }
     }
@@ -384,4 +375,10 @@ impl Facts for Lookup<'_> {
 /// Computing power in thousandths of a reference processor.
 fn power(processors: u32, speed: f64) -> u64 {
     (f64::from(processors) * speed * 1000.0).round() as u64
+}
+
+/// Work left, in thousandths of a microsecond of a reference processor.
+fn work_left(turn: &Turn<'_>) -> u128 {
+    let here = u128::try_from(turn.core.load.work(turn.now, &turn.core.machine)).unwrap_or(0);
+    here * u128::from(power(1, turn.core.config.speed))
 }

@@ -4,7 +4,7 @@ use haggle_model::{ProcessorSet, Time};
 use haggle_scheduling::checkpoints::FailureHistory;
 
 /// The failures of each node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
     /// Processors of a node.
     size: u32,

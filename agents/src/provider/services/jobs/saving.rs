@@ -21,10 +21,12 @@ use haggle_model::{ActorId, SentCheckpoint, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::checkpoints::{Checkpoints, Course, Progress};
 
+use super::Jobs;
 use super::job::{HeldJob, Run};
-use super::{Provider, ProviderConfig};
 use crate::Outbox;
 use crate::protocol::{DataMessage, Timer, Transfer};
+use crate::provider::ProviderConfig;
+use crate::provider::core::Turn;
 
 /// The store of the checkpoints of rigid jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,51 +247,62 @@ impl Carried {
     }
 }
 
-impl Provider {
+impl Jobs {
     /// An attempt has started whose checkpoints go over a network.
-    pub(super) fn begin_saving(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        self.go_on(now, slot, |saving| saving.begin(now), out);
+    pub(super) fn begin_saving(&mut self, turn: &mut Turn<'_>, slot: Slot) {
+        let now = turn.now;
+        self.go_on(turn, slot, |saving| saving.begin(now));
     }
 
     /// A job has done its start-up or recovery, or has computed until its next checkpoint.
-    pub(super) fn on_checkpoint_due(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        self.go_on(now, slot, |saving| saving.due(now), out);
+    pub(in crate::provider::services) fn on_checkpoint_due(
+        &mut self,
+        turn: &mut Turn<'_>,
+        slot: Slot,
+    ) {
+        let now = turn.now;
+        self.go_on(turn, slot, |saving| saving.due(now));
     }
 
     /// A checkpoint has arrived.
-    pub(super) fn on_checkpoint_carried(&mut self, now: Time, number: u32, out: &mut Outbox) {
+    pub(in crate::provider::services) fn on_checkpoint_carried(
+        &mut self,
+        turn: &mut Turn<'_>,
+        number: u32,
+    ) -> bool {
+        if turn.core.config.store.is_none() {
+            return false;
+        }
         // A job that lost its processors at this instant does not wait for it any more.
         if let Some(slot) = self.carried.waits.remove(&number) {
-            self.go_on(now, slot, |saving| saving.carried(now), out);
+            let now = turn.now;
+            self.go_on(turn, slot, |saving| saving.carried(now));
         }
+        true
     }
 
-    fn go_on(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        step: impl FnOnce(&mut Saving) -> Next,
-        out: &mut Outbox,
-    ) {
-        let Some(held) = self.pieces.get_mut::<HeldJob>(slot) else { return };
+    fn go_on(&mut self, turn: &mut Turn<'_>, slot: Slot, step: impl FnOnce(&mut Saving) -> Next) {
+        let Some(held) = turn.core.pieces.get_mut::<HeldJob>(slot) else { return };
         let Some(run) = held.run.as_mut() else { return };
-        let Some((saving, store)) = run.saving.as_mut().zip(self.config.store) else { return };
+        let Some((saving, store)) = run.saving.as_mut().zip(turn.core.config.store) else { return };
         let CheckpointStore { network, here, there, .. } = store;
         let (from, to) = match step(saving) {
-            Next::Wait(span) => return out.set(now + span, Timer::CheckpointDue { slot: slot.0 }),
+            Next::Wait(span) => {
+                return turn.out.set(turn.now + span, Timer::CheckpointDue { slot: slot.0 });
+            }
             Next::Finish(computed) => {
-                let end = now + (run.computing - computed);
+                let end = turn.now + (run.computing - computed);
                 run.attempt.end = end;
-                return out.set(end, Timer::RunEnds { slot: slot.0 });
+                return turn.out.set(end, Timer::RunEnds { slot: slot.0 });
             }
             Next::Read => (there, here),
             Next::Write => (here, there),
         };
         let number = self.carried.add(slot);
         saving.stage = if from == there { Stage::Reads(number) } else { Stage::Writes(number) };
-        let volume = self.config.on_failure.checkpoints().volume;
+        let volume = turn.core.config.on_failure.checkpoints().volume;
         let bytes = volume.map_or(0, |volume| volume.of(held.processors));
         let transfer = Transfer { number, from, to, bytes };
-        out.send(network, DataMessage::TransferCheckpoint(Box::new(transfer)));
+        turn.out.send(network, DataMessage::TransferCheckpoint(Box::new(transfer)));
     }
 }

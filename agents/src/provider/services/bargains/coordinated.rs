@@ -4,10 +4,10 @@
 use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::{Holder, Slot};
 
-use super::Provider;
+use super::Bargains;
 use super::shares::Share;
-use crate::Outbox;
 use crate::protocol::ShareMessage;
+use crate::provider::core::Turn;
 
 /// A share whose bag is rescheduled in step with its other shares.
 #[derive(Debug)]
@@ -18,43 +18,43 @@ pub(super) struct Coordinated {
     at: Result<Slot, Time>,
 }
 
-impl Provider {
+impl Bargains {
     /// The metascheduler has sent the expected completion of the whole bag, with its commit.
     pub(super) fn expect(
         &mut self,
+        turn: &mut Turn<'_>,
         job: JobId,
         slot: Slot,
         expected: Option<Time>,
-        out: &mut Outbox,
     ) {
         let Some(expected) = expected else { return };
-        let Some(share) = self.pieces.get::<Share>(slot) else { return };
+        let Some(share) = turn.core.pieces.get::<Share>(slot) else { return };
         let metascheduler = share.metascheduler;
-        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
+        let bargainer = turn.core.scheduler.bargainer().expect("only bargainers take shares");
         let own = bargainer.latest_completion(slot).unwrap_or(expected);
         bargainer.bag_expected(slot, expected.max(own));
-        let holder = Holder::new(own, expected.max(own), self.config.bargaining.catches_up);
+        let holder = Holder::new(own, expected.max(own), turn.core.config.bargaining.catches_up);
         self.coordinated.insert(job, Coordinated { metascheduler, holder, at: Ok(slot) });
         if own > expected {
             // Nothing was held, and the offer is not valid any more.
-            self.report(metascheduler, vec![(job, own)], out);
+            self.report(turn, metascheduler, vec![(job, own)]);
         }
     }
 
     /// The whole bag is expected to be complete at `completion`.
-    pub(super) fn on_bag_completion(
+    pub(in crate::provider::services) fn on_bag_completion(
         &mut self,
+        turn: &mut Turn<'_>,
         from: ActorId,
         job: JobId,
         completion: Time,
-        out: &mut Outbox,
     ) -> bool {
         // The message may arrive after the end of the share.
         let Some(coordinated) = self.coordinated.get_mut(&job) else { return true };
         if coordinated.metascheduler != from {
             return false;
         }
-        let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
+        let bargainer = turn.core.scheduler.bargainer().expect("only bargainers take shares");
         let latest = match coordinated.at {
             Ok(slot) => {
                 bargainer.bag_expected(slot, completion);
@@ -64,22 +64,22 @@ impl Provider {
         };
         let metascheduler = coordinated.metascheduler;
         if let Some(news) = coordinated.holder.on_bag_completion(completion, latest) {
-            self.report(metascheduler, vec![(job, news)], out);
+            self.report(turn, metascheduler, vec![(job, news)]);
         }
         self.forget_if_settled(job);
         true
     }
 
     /// All ends of this instant have happened, some of them early: waiting work moves up.
-    pub(super) fn on_reschedule(&mut self, now: Time, out: &mut Outbox) {
-        self.scheduler.bargainer().expect("it bargains").reschedule(now);
-        self.plan_changed(now, out);
-        self.report_completions(out);
+    pub(in crate::provider::services) fn on_reschedule(&mut self, turn: &mut Turn<'_>) {
+        turn.core.scheduler.bargainer().expect("it bargains").reschedule(turn.now);
+        turn.plan_changed();
+        self.report_completions(turn);
     }
 
     /// Reports, after a rescheduling, the bags whose last task is here and ends earlier.
-    fn report_completions(&mut self, out: &mut Outbox) {
-        let Some(bargainer) = self.scheduler.bargainer() else { return };
+    fn report_completions(&mut self, turn: &mut Turn<'_>) {
+        let Some(bargainer) = turn.core.scheduler.bargainer() else { return };
         let mut news: Vec<(ActorId, Vec<(JobId, Time)>)> = Vec::new();
         let mut settled = Vec::new();
         for (&job, coordinated) in &mut self.coordinated {
@@ -99,7 +99,7 @@ impl Provider {
             }
         }
         for (metascheduler, entries) in news {
-            self.report(metascheduler, entries, out);
+            self.report(turn, metascheduler, entries);
         }
         for job in settled {
             self.coordinated.remove(&job);
@@ -122,7 +122,7 @@ impl Provider {
         }
     }
 
-    fn report(&self, to: ActorId, entries: Vec<(JobId, Time)>, out: &mut Outbox) {
-        out.send(to, ShareMessage::NewCompletionTimes { entries });
+    fn report(&self, turn: &mut Turn<'_>, to: ActorId, entries: Vec<(JobId, Time)>) {
+        turn.out.send(to, ShareMessage::NewCompletionTimes { entries });
     }
 }

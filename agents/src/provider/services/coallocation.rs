@@ -4,6 +4,8 @@
 //! The [`Participant`] keeps the states of agreements. A lease ends at the start of the part, in its old or its new
 //! place. Requests that are not committed by then are dropped before anything starts, so no timer is needed.
 
+mod profiling;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
@@ -17,12 +19,11 @@ use haggle_model::{
 use haggle_scheduling::coallocation::{CoallocationQueue, FreeTimes, Rounds, with_overhead};
 use haggle_scheduling::{LocalScheduler, Overrun, Request, Slot};
 
-use super::Provider;
-use super::machine::{Attempt, limited};
-use super::pieces::Piece;
+use self::profiling::Profiling;
 use crate::Outbox;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
 use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
+use crate::provider::core::{Attempt, Core, Piece, Turn, limited};
 
 /// State of co-allocation at a provider, beside the parts.
 #[derive(Debug)]
@@ -37,13 +38,14 @@ pub(super) struct Coallocation {
     asked: Option<JobId>,
     /// Metaschedulers that have received free times, each with the stretch that has changed since.
     told: BTreeMap<ActorId, Option<(Time, Time)>>,
+    profiling: Profiling,
 }
 
 type Acts = seat::Acts<ToCoordinator<Parts>, Task<Parts>>;
 
 /// A part at the provider.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(in crate::provider) struct Part {
     job: JobId,
     metascheduler: ActorId,
     /// The last agreement on it that was committed. Before the first commit, the agreement by which it is held.
@@ -65,18 +67,18 @@ impl Coallocation {
         let keeps = if repeats { Keeps::All } else { Keeps::Nothing };
         let mut seat = Seat::new(me, (), keeps);
         seat.start(Time::ZERO, &mut Acts::new());
-        let (parts, pending, told) = Default::default();
+        let (parts, pending, told, profiling) = Default::default();
         let rounds = Rounds::new(0);
-        Coallocation { seat, parts, pending, rounds, asked: None, told }
+        Coallocation { seat, parts, pending, rounds, asked: None, told, profiling }
     }
 }
 
 impl Part {
-    pub(super) fn job(&self) -> JobId {
+    pub(in crate::provider) fn job(&self) -> JobId {
         self.job
     }
 
-    pub(super) fn attempt(&self) -> Option<&Attempt> {
+    pub(in crate::provider) fn attempt(&self) -> Option<&Attempt> {
         self.run.as_ref()
     }
 
@@ -123,7 +125,12 @@ impl Part {
     }
 
     /// Records the part when the simulation stops while it waits or runs.
-    pub(super) fn unfinished(mut self, provider: ProviderId, now: Time, out: &mut Outbox) {
+    pub(in crate::provider) fn unfinished(
+        mut self,
+        provider: ProviderId,
+        now: Time,
+        out: &mut Outbox,
+    ) {
         let run = self.run.take().map(|attempt| attempt.stopped(now, JobOutcome::Unfinished));
         if let Some(run) = run.clone() {
             out.observe(Observation::TasksOver { job: self.job, provider, run });
@@ -134,49 +141,45 @@ impl Part {
     }
 }
 
-impl Provider {
+impl Coallocation {
     pub(super) fn on_coallocation(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         from: ActorId,
         message: CoallocationMessage,
-        out: &mut Outbox,
     ) -> bool {
-        if self.scheduler.coallocation().is_none() {
-            return false;
-        }
         match message {
             CoallocationMessage::GetSlots { job } => {
-                self.tell_slots(now, from, job, out);
+                self.tell_slots(turn, from, job);
                 true
             }
             CoallocationMessage::Instruct { job, message } => {
-                let expected = self.expects_of_part(from, job, &message);
+                let expected = self.expects_of_part(turn.core, from, job, &message);
                 if expected {
                     let mut acts = Acts::new();
-                    self.coallocation.seat.hear(now, from, *message, &mut acts);
-                    self.carry_out_for_part(now, job, acts, out);
+                    self.seat.hear(turn.now, from, *message, &mut acts);
+                    self.carry_out_for_part(turn, job, acts);
                 }
                 // A message that was under way for long may be about a job that is over.
-                expected || self.numbered.knows(from)
+                expected || turn.core.numbered.knows(from)
             }
             CoallocationMessage::Rescheduled { job, moved } => {
-                let expected = self.coallocation.asked == Some(job);
+                let expected = self.asked == Some(job);
                 if expected {
-                    self.coallocation.asked = None;
+                    self.asked = None;
                     if moved {
-                        self.coallocation.rounds.moved();
+                        self.rounds.moved();
                     }
-                    self.ask_next(now, out);
+                    self.ask_next(turn);
                 }
                 expected
             }
             CoallocationMessage::EarliestMachines { job, machines, from: earliest } => {
-                self.tell_machines(now, from, (job, machines, earliest), out);
+                self.tell_machines(turn, from, (job, machines, earliest));
                 true
             }
             CoallocationMessage::Profile { job, application, tolerance } => {
-                self.profile(now, from, (job, &application, tolerance), out)
+                self.profile(turn, from, (job, &application, tolerance))
             }
             // These messages are for metaschedulers.
             CoallocationMessage::Slots { .. }
@@ -189,44 +192,35 @@ impl Provider {
         }
     }
 
-    /// Returns whether a slot holds a part.
-    pub(super) fn is_part(&self, slot: Slot) -> bool {
-        self.coallocates && self.pieces.get::<Part>(slot).is_some()
+    fn part<'a>(&self, core: &'a Core, job: JobId) -> Option<(Slot, &'a Part)> {
+        let &slot = self.parts.get(&job)?;
+        Some((slot, core.pieces.get(slot)?))
     }
 
-    fn coallocation_queue(&mut self) -> &mut CoallocationQueue {
-        self.scheduler.coallocation().expect("who has parts takes them")
+    fn part_mut<'a>(&self, core: &'a mut Core, job: JobId) -> Option<(Slot, &'a mut Part)> {
+        let &slot = self.parts.get(&job)?;
+        Some((slot, core.pieces.get_mut(slot)?))
     }
 
-    fn part(&self, job: JobId) -> Option<(Slot, &Part)> {
-        let &slot = self.coallocation.parts.get(&job)?;
-        Some((slot, self.pieces.get(slot)?))
-    }
-
-    fn part_mut(&mut self, job: JobId) -> Option<(Slot, &mut Part)> {
-        let &slot = self.coallocation.parts.get(&job)?;
-        Some((slot, self.pieces.get_mut(slot)?))
-    }
-
-    fn tell_slots(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
-        if self.config.disclosure < Disclosure::Slots {
+    fn tell_slots(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
+        if turn.core.config.disclosure < Disclosure::Slots {
             let reason = Refusal::NotDisclosed;
-            return out.send(from, QueryMessage::NoAnswer { job, reason });
+            return turn.out.send(from, QueryMessage::NoAnswer { job, reason });
         }
-        let publishes = self.config.publishes;
-        let (begin, end) = self.untold(from).unwrap_or_default();
-        let own = self.own_part(from, job);
-        let queue = self.coallocation_queue();
-        let changed = Box::new(queue.free_during(now, begin, end).published(publishes));
-        let own = own.map(|slot| queue.free_around(now, slot).published(publishes));
+        let publishes = turn.core.config.publishes;
+        let (begin, end) = self.untold(turn.core, from).unwrap_or_default();
+        let own = self.own_part(turn.core, from, job);
+        let queue = queue(turn.core);
+        let changed = Box::new(queue.free_during(turn.now, begin, end).published(publishes));
+        let own = own.map(|slot| queue.free_around(turn.now, slot).published(publishes));
         let own = Box::new(own.unwrap_or_default());
-        out.send(from, CoallocationMessage::Slots { job, changed, own });
+        turn.out.send(from, CoallocationMessage::Slots { job, changed, own });
     }
 
     /// The stretch of free times that a metascheduler does not know yet. It counts as known from now on.
-    fn untold(&mut self, metascheduler: ActorId) -> Option<(Time, Time)> {
-        let changed = self.coallocation_queue().take_changed();
-        let told = &mut self.coallocation.told;
+    fn untold(&mut self, core: &mut Core, metascheduler: ActorId) -> Option<(Time, Time)> {
+        let changed = queue(core).take_changed();
+        let told = &mut self.told;
         if let Some((begin, end)) = changed {
             for untold in told.values_mut() {
                 let (from, until) = untold.get_or_insert((begin, end));
@@ -238,36 +232,41 @@ impl Provider {
     }
 
     /// The slot of a metascheduler's part of a job here.
-    fn own_part(&self, metascheduler: ActorId, job: JobId) -> Option<Slot> {
-        let own = self.part(job).filter(|(_, part)| part.metascheduler == metascheduler);
+    fn own_part(&self, core: &Core, metascheduler: ActorId, job: JobId) -> Option<Slot> {
+        let own = self.part(core, job).filter(|(_, part)| part.metascheduler == metascheduler);
         own.map(|(slot, _)| slot)
     }
 
     /// Free times for a job; its part here counts as free.
-    fn free_for(&mut self, now: Time, metascheduler: ActorId, job: JobId) -> FreeTimes {
-        let own = self.own_part(metascheduler, job);
-        let publishes = self.config.publishes;
-        self.coallocation_queue().free_times(now, own).published(publishes)
+    fn free_for(&mut self, turn: &mut Turn<'_>, metascheduler: ActorId, job: JobId) -> FreeTimes {
+        let own = self.own_part(turn.core, metascheduler, job);
+        let publishes = turn.core.config.publishes;
+        queue(turn.core).free_times(turn.now, own).published(publishes)
     }
 
     /// Reports the processors that are available first, and nothing of the plan behind them.
     fn tell_machines(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         to: ActorId,
         (job, machines, from): (JobId, u32, Time),
-        out: &mut Outbox,
     ) {
-        let free = self.free_for(now, to, job);
-        let available = Box::new(free.available(machines, from.max(now)));
-        out.send(to, CoallocationMessage::Machines { job, available });
+        let free = self.free_for(turn, to, job);
+        let available = Box::new(free.available(machines, from.max(turn.now)));
+        turn.out.send(to, CoallocationMessage::Machines { job, available });
     }
 
     /// Returns whether a metascheduler may send this message now.
-    fn expects_of_part(&self, from: ActorId, job: JobId, message: &ToParticipant<Parts>) -> bool {
-        let repeats = self.numbered.knows(from);
-        let knows = |id| self.coallocation.seat.machine().is_some_and(|it| it.knows(id));
-        let part = self.part(job).map(|(_, part)| part);
+    fn expects_of_part(
+        &self,
+        core: &Core,
+        from: ActorId,
+        job: JobId,
+        message: &ToParticipant<Parts>,
+    ) -> bool {
+        let repeats = core.numbered.knows(from);
+        let knows = |id| self.seat.machine().is_some_and(|it| it.knows(id));
+        let part = self.part(core, job).map(|(_, part)| part);
         let its_own = part.filter(|part| part.metascheduler == from);
         let pending = its_own.and_then(|part| part.pending).map(|(id, _)| id);
         let is_expected = match &message.instruction {
@@ -275,7 +274,7 @@ impl Provider {
             _ if repeats && knows(message.id) => true,
             Instruction::Prepare { request, in_doubt: InDoubt::Release, .. } => match request {
                 // A hold whose abort was lost ends with this message.
-                Want::Reserve(..) => repeats || !self.pieces.has(job),
+                Want::Reserve(..) => repeats || !core.pieces.has(job),
                 Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
             },
             Instruction::Commit(()) => repeats || pending == Some(message.id),
@@ -289,302 +288,281 @@ impl Provider {
     }
 
     /// Carries out the acts of the participant about a job.
-    fn carry_out_for_part(&mut self, now: Time, job: JobId, acts: Acts, out: &mut Outbox) {
+    fn carry_out_for_part(&mut self, turn: &mut Turn<'_>, job: JobId, acts: Acts) {
         seat::carry_out(acts, |act, acts| match act {
             Act::Send { to, message } => {
                 let message = Box::new(message);
-                out.send(to, CoallocationMessage::Answer { job, message });
+                turn.out.send(to, CoallocationMessage::Answer { job, message });
             }
             Act::Tell(Task::Consider { id, request, .. }) => {
-                self.consider_part(now, job, id, request, acts, out);
+                self.consider_part(turn, job, id, request, acts);
             }
-            Act::Tell(Task::CarryOut { id, .. }) => self.do_pending(now, job, id, out),
+            Act::Tell(Task::CarryOut { id, .. }) => self.do_pending(turn, job, id),
             Act::Tell(Task::GiveUp { id }) => {
-                if let Some(job) = self.pending_under(job, id) {
-                    self.drop_pending(now, job, id, out);
-                } else if let Some(job) = self.agreed_under(job, id) {
-                    self.undo_part(now, job, out);
+                if let Some(job) = self.pending_under(turn.core, job, id) {
+                    self.drop_pending(turn, job, id);
+                } else if let Some(job) = self.agreed_under(turn.core, job, id) {
+                    self.undo_part(turn, job);
                 }
             }
             // Without a hold there may be no room any more.
             Act::Tell(Task::TakeUnheld { id, .. }) => {
-                self.coallocation.seat.with(acts, |it, out| it.expired(id, out));
+                self.seat.with(acts, |it, effects| it.expired(id, effects));
             }
         });
     }
 
     /// The job with a request pending under this agreement. It is most likely `likely`. A message about one job may
     /// be the first sign that an agreement on another job has ended.
-    fn pending_under(&self, likely: JobId, id: AgreementId) -> Option<JobId> {
+    fn pending_under(&self, core: &Core, likely: JobId, id: AgreementId) -> Option<JobId> {
         let is_it = |&job: &JobId| {
-            let pending = self.part(job).and_then(|(_, part)| part.pending);
+            let pending = self.part(core, job).and_then(|(_, part)| part.pending);
             pending.is_some_and(|(pending, _)| pending == id)
         };
-        Some(likely).filter(is_it).or_else(|| self.coallocation.pending.iter().copied().find(is_it))
+        Some(likely).filter(is_it).or_else(|| self.pending.iter().copied().find(is_it))
     }
 
     /// The job with a part here that was committed under this agreement. It is most likely `likely`.
-    fn agreed_under(&self, likely: JobId, id: AgreementId) -> Option<JobId> {
-        let is_it = |&job: &JobId| self.part(job).is_some_and(|(_, part)| part.agreement == id);
-        let jobs = || self.coallocation.parts.keys().copied();
+    fn agreed_under(&self, core: &Core, likely: JobId, id: AgreementId) -> Option<JobId> {
+        let is_it =
+            |&job: &JobId| self.part(core, job).is_some_and(|(_, part)| part.agreement == id);
+        let jobs = || self.parts.keys().copied();
         Some(likely).filter(is_it).or_else(|| jobs().find(|job| is_it(job)))
     }
 
     /// Prepares for a request, if possible.
     fn consider_part(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         job: JobId,
         id: AgreementId,
         want: Want,
         acts: &mut Acts,
-        out: &mut Outbox,
     ) {
         let is_ready = match want {
-            Want::Reserve(place, program) => self.hold_part(now, job, id, (place, program)),
-            Want::Reconfigure(to) => self.prepare_part(now, job, to),
+            Want::Reserve(place, program) => self.hold_part(turn, job, id, (place, program)),
+            Want::Reconfigure(to) => self.prepare_part(turn, job, to),
             // A part that has started cannot be given up.
-            Want::Leave => self.part(job).is_some_and(|(_, part)| part.run.is_none()),
+            Want::Leave => self.part(turn.core, job).is_some_and(|(_, part)| part.run.is_none()),
         };
-        if is_ready && let Some((_, part)) = self.part_mut(job) {
+        if is_ready && let Some((_, part)) = self.part_mut(turn.core, job) {
             part.pending = Some((id, want));
-            let lease = (part.due() - now).max(Span::ZERO);
-            self.coallocation.pending.insert(job);
-            self.coallocation.seat.with(acts, |it, out| it.ready(now, id, (), lease, out));
-            self.plan_changed(now, out);
+            let lease = (part.due() - turn.now).max(Span::ZERO);
+            self.pending.insert(job);
+            self.seat.with(acts, |it, effects| it.ready(turn.now, id, (), lease, effects));
+            turn.plan_changed();
         } else {
-            let next = self.room_for_part(now, job, id.coordinator, want);
-            self.coallocation.seat.with(acts, |it, out| it.not_ready(id, next, out));
+            let next = self.room_for_part(turn, job, id.coordinator, want);
+            self.seat.with(acts, |it, effects| it.not_ready(id, next, effects));
         }
     }
 
     /// Time from which there would be room for a part that does not fit its requested place, if that is disclosed.
     fn room_for_part(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         job: JobId,
         metascheduler: ActorId,
         want: Want,
     ) -> Option<Time> {
         let (place, negotiates) = match want {
             Want::Reserve(place, program) => (place, program.negotiates),
-            Want::Reconfigure(to) => (to, self.part(job)?.1.program.negotiates),
+            Want::Reconfigure(to) => (to, self.part(turn.core, job)?.1.program.negotiates),
             Want::Leave => return None,
         };
         let Place { start, span, processors, .. } = place;
-        let free = negotiates.then(|| self.free_for(now, metascheduler, job))?;
-        free.earliest_fit(processors, span, start.max(now))
+        let free = negotiates.then(|| self.free_for(turn, metascheduler, job))?;
+        free.earliest_fit(processors, span, start.max(turn.now))
     }
 
     fn hold_part(
         &mut self,
-        now: Time,
+        turn: &mut Turn<'_>,
         job: JobId,
         id: AgreementId,
         (place, program): (Place, Program),
     ) -> bool {
-        let slot = self.pieces.next();
-        let is_there = self.coallocation.parts.contains_key(&job);
+        let slot = turn.core.pieces.next();
+        let is_there = self.parts.contains_key(&job);
         let is_held = !is_there
             && place.processors > 0
-            && self.coallocation_queue().hold(now, slot, place.into());
+            && queue(turn.core).hold(turn.now, slot, place.into());
         if is_held {
             let part = Part {
                 job,
                 metascheduler: id.coordinator,
                 agreement: id,
-                may_be_undone: self.numbered.knows(id.coordinator),
+                may_be_undone: turn.core.numbered.knows(id.coordinator),
                 program,
                 place,
-                queued: now,
+                queued: turn.now,
                 promised_end: place.start + place.span,
                 pending: None,
                 run: None,
             };
-            self.load.waits(place.processors, Some(place.span));
-            self.pieces.insert(Piece::Part(Box::new(part)));
-            self.coallocation.parts.insert(job, slot);
+            turn.core.load.waits(place.processors, Some(place.span));
+            turn.core.pieces.insert(Piece::Part(Box::new(part)));
+            self.parts.insert(job, slot);
         }
         is_held
     }
 
-    fn prepare_part(&mut self, now: Time, job: JobId, to: Place) -> bool {
-        let Some((slot, part)) = self.part(job) else { return false };
-        to.processors > 0 && part.waits() && self.coallocation_queue().prepare(now, slot, to.into())
+    fn prepare_part(&mut self, turn: &mut Turn<'_>, job: JobId, to: Place) -> bool {
+        let Some((slot, part)) = self.part(turn.core, job) else { return false };
+        to.processors > 0 && part.waits() && queue(turn.core).prepare(turn.now, slot, to.into())
     }
 
     /// Carries out the request of a committed agreement.
-    fn do_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
-        let Some((slot, want)) = self.take_pending(job, id) else { return };
-        if let Some((_, part)) = self.part_mut(job) {
+    fn do_pending(&mut self, turn: &mut Turn<'_>, job: JobId, id: AgreementId) {
+        let Some((slot, want)) = self.take_pending(turn.core, job, id) else { return };
+        if let Some((_, part)) = self.part_mut(turn.core, job) {
             part.agreement = id;
         }
         let place = match want {
             Want::Reserve(place, _) => place,
             Want::Reconfigure(to) => {
-                let Some((_, part)) = self.part_mut(job) else { return };
+                let Some((_, part)) = self.part_mut(turn.core, job) else { return };
                 let from = std::mem::replace(&mut part.place, to);
-                self.load.leaves(from.processors, Some(from.span));
-                self.load.waits(to.processors, Some(to.span));
-                let has_moved = self.coallocation_queue().settle(now, slot);
+                turn.core.load.leaves(from.processors, Some(from.span));
+                turn.core.load.waits(to.processors, Some(to.span));
+                let has_moved = queue(turn.core).settle(turn.now, slot);
                 debug_assert!(has_moved, "its place has been kept");
                 // Jobs of the queue are offered the returned time before other parts are.
-                self.coallocation_queue().compress(now);
+                queue(turn.core).compress(turn.now);
                 to
             }
-            Want::Leave => return self.give_up_part(now, job, out),
+            Want::Leave => return self.give_up_part(turn, job),
         };
-        if let Some((slot, part)) = self.part(job).filter(|_| place.alone) {
+        if let Some((slot, part)) = self.part(turn.core, job).filter(|_| place.alone) {
             let request = part.request(slot);
-            self.coallocation_queue().into_job(request);
+            queue(turn.core).into_job(request);
         }
-        self.plan_changed(now, out);
+        turn.plan_changed();
     }
 
     /// Drops the request of an agreement that was not committed.
-    fn drop_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
-        let Some((slot, want)) = self.take_pending(job, id) else { return };
+    fn drop_pending(&mut self, turn: &mut Turn<'_>, job: JobId, id: AgreementId) {
+        let Some((slot, want)) = self.take_pending(turn.core, job, id) else { return };
         match want {
-            Want::Reserve(..) => self.give_up_part(now, job, out),
+            Want::Reserve(..) => self.give_up_part(turn, job),
             Want::Reconfigure(_) => {
-                self.coallocation_queue().abandon(now, slot);
-                self.plan_changed(now, out);
+                queue(turn.core).abandon(turn.now, slot);
+                turn.plan_changed();
             }
             Want::Leave => {}
         }
     }
 
     /// Removes and returns the request that is pending under an agreement.
-    fn take_pending(&mut self, job: JobId, id: AgreementId) -> Option<(Slot, Want)> {
-        let (slot, part) = self.part_mut(job)?;
+    fn take_pending(
+        &mut self,
+        core: &mut Core,
+        job: JobId,
+        id: AgreementId,
+    ) -> Option<(Slot, Want)> {
+        let (slot, part) = self.part_mut(core, job)?;
         let (_, want) = part.pending.take_if(|(pending, _)| *pending == id)?;
-        self.coallocation.pending.remove(&job);
+        self.pending.remove(&job);
         Some((slot, want))
     }
 
-    fn give_up_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let Some((slot, &Part { place, .. })) = self.part(job) else { return };
-        let withdrawn = self.coallocation_queue().withdraw(now, slot);
+    fn give_up_part(&mut self, turn: &mut Turn<'_>, job: JobId) {
+        let Some((slot, &Part { place, .. })) = self.part(turn.core, job) else { return };
+        let withdrawn = queue(turn.core).withdraw(turn.now, slot);
         debug_assert!(withdrawn, "no part that is given up has started");
-        self.coallocation_queue().compress(now);
-        self.load.leaves(place.processors, Some(place.span));
-        self.release_part(slot);
-        self.plan_changed(now, out);
+        queue(turn.core).compress(turn.now);
+        turn.core.load.leaves(place.processors, Some(place.span));
+        self.release_part(turn.core, slot);
+        turn.plan_changed();
     }
 
     /// Another provider could not carry out its part any more: this one is given up, even if it runs.
-    fn undo_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let Some((slot, part)) = self.part(job) else { return };
+    fn undo_part(&mut self, turn: &mut Turn<'_>, job: JobId) {
+        let Some((slot, part)) = self.part(turn.core, job) else { return };
         if part.run.is_none() {
-            return self.give_up_part(now, job, out);
+            return self.give_up_part(turn, job);
         }
-        let Some(mut part) = self.release_part(slot) else { return };
+        let Some(mut part) = self.release_part(turn.core, slot) else { return };
         let Some(attempt) = part.run.take() else { return };
-        out.stop(Timer::RunEnds { slot: slot.0 });
-        self.job_finished(now, attempt.killed(slot));
-        self.machine.end(&attempt);
-        let (provider, planned_end) = (self.config.id, attempt.planned_end);
-        let run = attempt.stopped(now, JobOutcome::Cancelled);
+        turn.out.stop(Timer::RunEnds { slot: slot.0 });
+        turn.job_finished(attempt.killed(slot));
+        turn.core.machine.end(&attempt);
+        let (provider, planned_end) = (turn.core.config.id, attempt.planned_end);
+        let run = attempt.stopped(turn.now, JobOutcome::Cancelled);
         let over = part.over(provider, Some(&run));
-        out.observe(Observation::TasksOver { job, provider, run });
-        out.observe(over);
-        self.ended_early(now, planned_end, out);
-        self.plan_changed(now, out);
+        turn.out.observe(Observation::TasksOver { job, provider, run });
+        turn.out.observe(over);
+        turn.ended_early(planned_end);
+        turn.plan_changed();
     }
 
-    fn release_part(&mut self, slot: Slot) -> Option<Part> {
-        let part = self.pieces.take::<Part>(slot)?;
-        self.coallocation.parts.remove(&part.job);
-        self.coallocation.pending.remove(&part.job);
+    fn release_part(&mut self, core: &mut Core, slot: Slot) -> Option<Part> {
+        let part = core.pieces.take::<Part>(slot)?;
+        self.parts.remove(&part.job);
+        self.pending.remove(&part.job);
         Some(part)
     }
 
     /// Before anything starts, drops the requests whose commit is overdue. Jobs then move up to the returned time.
-    pub(super) fn settle_parts(&mut self, now: Time, out: &mut Outbox) {
-        let parts = self.coallocation.pending.iter().filter_map(|&job| {
-            let (_, part) = self.part(job)?;
-            let (id, _) = part.pending.filter(|_| part.due() <= now)?;
+    pub(super) fn settle_parts(&mut self, turn: &mut Turn<'_>) {
+        let parts = self.pending.iter().filter_map(|&job| {
+            let (_, part) = self.part(turn.core, job)?;
+            let (id, _) = part.pending.filter(|_| part.due() <= turn.now)?;
             Some((job, id))
         });
         for (job, id) in Vec::from_iter(parts) {
             let mut acts = Acts::new();
-            self.coallocation.seat.expire(now, id, &mut acts);
-            self.carry_out_for_part(now, job, acts, out);
+            self.seat.expire(turn.now, id, &mut acts);
+            self.carry_out_for_part(turn, job, acts);
         }
-        self.coallocation_queue().compress(now);
-    }
-
-    /// Starts a part, as the scheduler has decided.
-    pub(super) fn start_part(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(part) = self.pieces.get_mut::<Part>(slot) else {
-            unreachable!("the scheduler starts parts that are held")
-        };
-        let Place { span, processors: count, alone, .. } = part.place;
-        let run_time = part.place.run_time.reveal_to_machine();
-        let takes = if alone { run_time } else { with_overhead(run_time, part.program.overhead) };
-        let (lasts, outcome) = limited(takes, Some(span), Overrun::Kill);
-        let end = now + lasts;
-        self.load.leaves(count, Some(span));
-        let attempt = self.machine.start(now, count, now + span);
-        out.set(end, Timer::RunEnds { slot: slot.0 });
-        let (job, id) = (part.job, part.agreement);
-        out.send(part.metascheduler, CoallocationMessage::Started { job, id });
-        // The queue may have started it earlier than it was booked.
-        part.place.start = now;
-        part.run = Some(Attempt { end, outcome, ..attempt });
+        queue(turn.core).compress(turn.now);
     }
 
     /// Handles the end of a part.
-    pub(super) fn on_part_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(mut part) = self.release_part(slot) else { return };
+    pub(super) fn on_part_ended(&mut self, turn: &mut Turn<'_>, slot: Slot) {
+        let Some(mut part) = self.release_part(turn.core, slot) else { return };
         let Some(attempt) = part.run.take() else { return };
-        self.job_finished(now, attempt.killed(slot));
-        self.machine.end(&attempt);
+        turn.job_finished(attempt.killed(slot));
+        turn.core.machine.end(&attempt);
         let Attempt { planned_end, outcome, .. } = attempt;
-        let (job, provider, id) = (part.job, self.config.id, part.agreement);
-        out.send(part.metascheduler, CoallocationMessage::Finished { job, id, outcome });
-        let run = attempt.ended(now);
+        let (job, provider, id) = (part.job, turn.core.config.id, part.agreement);
+        turn.out.send(part.metascheduler, CoallocationMessage::Finished { job, id, outcome });
+        let run = attempt.ended(turn.now);
         let over = part.over(provider, Some(&run));
-        out.observe(Observation::TasksOver { job, provider, run });
-        out.observe(over);
-        self.ended_early(now, planned_end, out);
-        self.plan_changed(now, out);
-    }
-
-    /// Handles an end. If it is early, other work may move after all ends of this instant.
-    pub(super) fn ended_early(&mut self, now: Time, planned_end: Time, out: &mut Outbox) {
-        if now < planned_end && self.scheduler.coallocation().is_some() {
-            out.set(now, Timer::Reschedule);
-        }
+        turn.out.observe(Observation::TasksOver { job, provider, run });
+        turn.out.observe(over);
+        turn.ended_early(planned_end);
+        turn.plan_changed();
     }
 
     /// Moves jobs up first; parts may use the room that is left.
-    pub(super) fn on_room(&mut self, now: Time, out: &mut Outbox) {
-        self.coallocation_queue().compress(now);
-        self.coallocation.rounds = Rounds::new(Rounds::<JobId>::MOST);
-        self.ask_next(now, out);
+    pub(super) fn on_room(&mut self, turn: &mut Turn<'_>) {
+        queue(turn.core).compress(turn.now);
+        self.rounds = Rounds::new(Rounds::<JobId>::MOST);
+        self.ask_next(turn);
     }
 
-    fn ask_next(&mut self, now: Time, out: &mut Outbox) {
-        while self.coallocation.asked.is_none() {
-            let mut rounds = std::mem::replace(&mut self.coallocation.rounds, Rounds::new(0));
-            let is_idle = self.coallocation_queue().is_idle(now);
-            let next = rounds.next(|| is_idle, || self.to_ask());
-            self.coallocation.rounds = rounds;
+    fn ask_next(&mut self, turn: &mut Turn<'_>) {
+        while self.asked.is_none() {
+            let mut rounds = std::mem::replace(&mut self.rounds, Rounds::new(0));
+            let is_idle = queue(turn.core).is_idle(turn.now);
+            let next = rounds.next(|| is_idle, || self.to_ask(turn.core));
+            self.rounds = rounds;
             let Some(job) = next else { return };
             // A part that was here at the beginning of the round may have moved away since.
-            let Some((_, part)) = self.part(job).filter(|(_, part)| may_move(part)) else {
+            let Some((_, part)) = self.part(turn.core, job).filter(|(_, part)| may_move(part))
+            else {
                 continue;
             };
-            out.send(part.metascheduler, CoallocationMessage::RescheduleRequest { job });
-            self.coallocation.asked = Some(job);
+            turn.out.send(part.metascheduler, CoallocationMessage::RescheduleRequest { job });
+            self.asked = Some(job);
         }
     }
 
     /// Jobs whose metaschedulers are asked for a move, in the order of planned starts.
-    fn to_ask(&self) -> Vec<JobId> {
-        let parts = self.coallocation.parts.keys().filter_map(|&job| {
-            let (_, part) = self.part(job)?;
+    fn to_ask(&self, core: &Core) -> Vec<JobId> {
+        let parts = self.parts.keys().filter_map(|&job| {
+            let (_, part) = self.part(core, job)?;
             may_move(part).then_some((part.place.start, job))
         });
         let mut parts = Vec::from_iter(parts);
@@ -596,4 +574,28 @@ impl Provider {
 /// Returns whether the metascheduler of a part is asked to move it.
 fn may_move(part: &Part) -> bool {
     part.waits() && part.program.moves && !part.place.alone
+}
+
+/// Starts a part, as the scheduler has decided.
+pub(super) fn start_part(turn: &mut Turn<'_>, slot: Slot) {
+    let Some(part) = turn.core.pieces.get_mut::<Part>(slot) else {
+        unreachable!("the scheduler starts parts that are held")
+    };
+    let Place { span, processors: count, alone, .. } = part.place;
+    let run_time = part.place.run_time.reveal_to_machine();
+    let takes = if alone { run_time } else { with_overhead(run_time, part.program.overhead) };
+    let (lasts, outcome) = limited(takes, Some(span), Overrun::Kill);
+    let end = turn.now + lasts;
+    turn.core.load.leaves(count, Some(span));
+    let attempt = turn.core.machine.start(turn.now, count, turn.now + span);
+    turn.out.set(end, Timer::RunEnds { slot: slot.0 });
+    let (job, id) = (part.job, part.agreement);
+    turn.out.send(part.metascheduler, CoallocationMessage::Started { job, id });
+    // The queue may have started it earlier than it was booked.
+    part.place.start = turn.now;
+    part.run = Some(Attempt { end, outcome, ..attempt });
+}
+
+fn queue(core: &mut Core) -> &mut CoallocationQueue {
+    core.scheduler.coallocation().expect("a provider with this service takes parts")
 }

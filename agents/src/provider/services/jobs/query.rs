@@ -1,0 +1,55 @@
+//! Questions about the queue and the load of a provider.
+
+use haggle_model::{ActorId, Disclosure, JobId, Refusal, Span};
+
+use super::Jobs;
+use crate::protocol::QueryMessage;
+use crate::provider::core::Turn;
+
+impl Jobs {
+    pub(in crate::provider::services) fn on_query(
+        &mut self,
+        turn: &mut Turn<'_>,
+        from: ActorId,
+        message: QueryMessage,
+    ) -> bool {
+        match message {
+            QueryMessage::EstimateRequest { job, processors, requested_time } => {
+                self.on_estimate_requested(turn, from, job, processors, requested_time);
+            }
+            QueryMessage::LoadRequest { job } => self.on_load_requested(turn, from, job),
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn on_estimate_requested(
+        &mut self,
+        turn: &mut Turn<'_>,
+        from: ActorId,
+        job: JobId,
+        processors: u32,
+        requested_time: Option<Span>,
+    ) {
+        let walltime = requested_time.map(|time| time.at_speed(turn.core.config.speed));
+        let on_failure = turn.core.config.on_failure;
+        let span = walltime.map(|walltime| on_failure.planned(processors, walltime));
+        let Some(start) =
+            self.expected.outlook(turn.core, turn.now).estimate_start(turn.now, processors, span)
+        else {
+            turn.out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::TooWide });
+            return;
+        };
+        let completion = start + span.unwrap_or(Span::FOREVER);
+        turn.out.send(from, QueryMessage::Estimate { job, start, completion });
+    }
+
+    pub(super) fn on_load_requested(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
+        if turn.core.config.disclosure < Disclosure::Load {
+            turn.out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::NotDisclosed });
+            return;
+        }
+        let drain_time = turn.core.load.drain_time(turn.now, &turn.core.machine);
+        turn.out.send(from, QueryMessage::Load { job, drain_time });
+    }
+}

@@ -1,0 +1,97 @@
+//! Submission and withdrawal of rigid jobs.
+
+use haggle_model::{ActorId, Job, JobId, JobOutcome, JobShape, Observation, Refusal};
+use haggle_scheduling::Slot;
+
+use super::Jobs;
+use super::job::HeldJob;
+use crate::protocol::{Submission, SubmissionMessage};
+use crate::provider::core::{Core, Piece, Turn};
+
+impl Jobs {
+    pub(in crate::provider::services) fn on_submission(
+        &mut self,
+        turn: &mut Turn<'_>,
+        from: ActorId,
+        message: SubmissionMessage,
+    ) -> bool {
+        match message {
+            SubmissionMessage::Submit(submission) => self.on_submitted(turn, from, submission),
+            SubmissionMessage::SubmitAhead(submission) => {
+                self.on_submitted_ahead(turn, from, submission)
+            }
+            SubmissionMessage::DataArrived { job } => self.on_data_arrived(turn, from, job),
+            SubmissionMessage::Withdraw { job } => {
+                self.on_withdrawn(turn, from, job);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn on_submitted(
+        &mut self,
+        turn: &mut Turn<'_>,
+        submitter: ActorId,
+        submission: Submission,
+    ) -> bool {
+        let id = submission.job.id;
+        if turn.core.pieces.has(id) {
+            return false;
+        }
+        if let Some(reason) = never_runs(turn.core, &submission.job) {
+            turn.out.send(submitter, SubmissionMessage::Refused { job: id, reason });
+            return true;
+        }
+        self.accept(turn, HeldJob::new(submission, submitter, turn.now, &turn.core.config));
+        true
+    }
+
+    /// Queues a job, and notifies its submitter.
+    pub(super) fn accept(&mut self, turn: &mut Turn<'_>, held: HeldJob) {
+        let job = held.submission.job.id;
+        turn.out.send(held.submitter, SubmissionMessage::Accepted { job });
+        self.queue(turn, held);
+    }
+
+    /// Queues a job that has been accepted.
+    pub(super) fn queue(&mut self, turn: &mut Turn<'_>, held: HeldJob) {
+        let request = held.request(turn.core.pieces.next(), false, &turn.core.config);
+        turn.core.load.waits(request.processors, request.span);
+        turn.core.pieces.insert(Piece::Job(held));
+        self.arrive(turn, request);
+        turn.plan_changed();
+    }
+
+    pub(super) fn on_withdrawn(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
+        if self.withdraw_expected(turn, from, job) {
+            return;
+        }
+        let is_theirs = |slot: &Slot| {
+            turn.core.pieces.get::<HeldJob>(*slot).is_some_and(|held| held.submitter == from)
+        };
+        let slot = turn.core.pieces.slot(job).filter(is_theirs);
+        let waits = |&slot: &Slot| {
+            turn.core.deciding.leave_early(slot) || turn.core.scheduler.withdraw(turn.now, slot)
+        };
+        let Some(slot) = slot.filter(waits) else {
+            turn.out.send(from, SubmissionMessage::NotWithdrawn { job });
+            return;
+        };
+        let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { return };
+        turn.core.load.leaves(held.processors, held.planned(&turn.core.config));
+        let outcome = JobOutcome::Cancelled;
+        turn.out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
+        let over = held.over(turn.core.config.id, outcome, turn.now);
+        turn.out.observe(Observation::JobOver(Box::new(over)));
+        turn.plan_changed();
+    }
+}
+
+/// The reason for which a rigid job could never run here, if there is one.
+pub(super) fn never_runs(core: &Core, job: &Job) -> Option<Refusal> {
+    if job.shape == JobShape::Bag || job.processors == 0 {
+        return Some(Refusal::WrongShape);
+    }
+    (job.processors > core.config.processors).then_some(Refusal::TooWide)
+}
