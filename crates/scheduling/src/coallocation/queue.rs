@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{Span, Time};
 
 use super::{FreeTimes, Stretch};
+use crate::plan::Plan;
 use crate::plan::extra::Extra;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
 use crate::{Compression, Conservative, Interval, Maintaining};
@@ -13,11 +14,19 @@ use crate::{Compression, Conservative, Interval, Maintaining};
 ///
 /// Jobs move up to returned time when [`CoallocationQueue::compress`] is called. The provider calls it
 /// after all ends of an instant, before parts are asked to move, and again when these have moved.
+///
+/// Failed processors and jobs that run past their requested times may take the processors of waiting
+/// parts. Then each part keeps its place while there is room, in the order of planned starts; of equal
+/// starts the part held first comes first. A part without room is *displaced*: it waits here no longer, and
+/// [`CoallocationQueue::take_displaced`] returns it. A part about to move needs both its places. Windows of
+/// maintenance and waiting jobs get the processors that the parts leave.
 #[derive(Clone, Debug)]
 pub struct CoallocationQueue {
     queue: Conservative,
     /// New places of parts that are about to move, and the processors kept for them.
     prepared: BTreeMap<Slot, (Interval, Extra)>,
+    /// Parts that have lost their places.
+    displaced: Vec<Slot>,
 }
 
 impl CoallocationQueue {
@@ -28,7 +37,7 @@ impl CoallocationQueue {
     pub fn new(processors: u32, config: SchedulerConfig) -> CoallocationQueue {
         assert_ne!(config.compression, Compression::Replan, "bookings stay");
         let queue = Conservative::new(processors, config.order, config.compression).deferring();
-        CoallocationQueue { queue, prepared: BTreeMap::new() }
+        CoallocationQueue { queue, prepared: BTreeMap::new(), displaced: Vec::new() }
     }
 
     /// Free processors over time; the part `without` counts as free.
@@ -109,12 +118,13 @@ impl CoallocationQueue {
             return false;
         };
         let extra = Extra::new(from, to);
-        if self.prepared.contains_key(&slot) || !extra.has_room(self.queue.profile_from(now)) {
-            return false;
+        self.queue.profile_from(now);
+        let is_kept =
+            !self.prepared.contains_key(&slot) && extra.book_if_free(now, self.queue.profile_mut());
+        if is_kept {
+            self.prepared.insert(slot, (to, extra));
         }
-        extra.book(self.queue.profile_mut());
-        self.prepared.insert(slot, (to, extra));
-        true
+        is_kept
     }
 
     /// Moves a part to the place kept for it. Returns `false`, and the part keeps its own place, if there is none, or
@@ -190,6 +200,23 @@ impl CoallocationQueue {
         }
     }
 
+    /// Appends the parts that have lost their places since the last call, in the order in which they lost
+    /// them. Their slots may be used again.
+    pub fn take_displaced(&mut self, displaced: &mut Vec<Slot>) {
+        displaced.append(&mut self.displaced);
+    }
+
+    /// Makes an unforeseen change of the machine, which may displace parts.
+    fn change(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        let CoallocationQueue { queue, prepared, displaced } = self;
+        let moves = |slot| prepared.get(&slot).map(|&(_, extra)| extra);
+        let lost = queue.change_around_fixed(now, moves, change);
+        for slot in lost {
+            prepared.remove(&slot);
+            displaced.push(slot);
+        }
+    }
+
     /// Moves waiting jobs up to the time that has been given back.
     pub fn compress(&mut self, now: Time) {
         self.queue.compress_now(now);
@@ -218,11 +245,11 @@ impl LocalScheduler for CoallocationQueue {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.queue.overran(now, slot, end);
+        self.change(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.queue.failed(now, processors, killed);
+        self.change(now, |plan| plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
