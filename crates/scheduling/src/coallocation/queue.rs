@@ -8,7 +8,7 @@ use super::{FreeTimes, Stretch};
 use crate::plan::Plan;
 use crate::plan::extra::Extra;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
-use crate::{Compression, Conservative, Interval, Maintaining};
+use crate::{Compression, Conservative, Interval, Maintaining, Reserving};
 
 /// Conservative backfilling of jobs around parts, which keep their places.
 ///
@@ -282,11 +282,45 @@ impl LocalScheduler for CoallocationQueue {
         self.queue.queue_length()
     }
 
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        Some(self)
+    }
+
     fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
         self.queue.maintaining()
     }
 
     fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
         Some(self)
+    }
+}
+
+/// Parts take free time only, so a job keeps its reservation beside them. Waiting jobs move up before an
+/// answer, because returned time that they will use is not free for another job.
+impl Reserving for CoallocationQueue {
+    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.queue.catch_up_now(now);
+        let is_job = self.planned(slot).is_none();
+        is_job.then(|| self.queue.planned_start(now, slot))?
+    }
+
+    fn estimate_after(
+        &mut self,
+        now: Time,
+        processors: u32,
+        span: Option<Span>,
+        ready: Time,
+    ) -> Option<Time> {
+        self.queue.catch_up_now(now);
+        self.queue.estimate_after(now, processors, span, ready)
+    }
+
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        self.queue.catch_up_now(now);
+        self.queue.submit_after(now, request, ready)
+    }
+
+    fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
+        self.queue.withdraw_all(now, slots);
     }
 }

@@ -22,6 +22,13 @@ impl Conservative {
         self.compress(now);
     }
 
+    /// As [`Conservative::compress_now`], unless no job could move up.
+    pub(crate) fn catch_up_now(&mut self, now: Time) {
+        if self.given_back || !self.untried.is_empty() {
+            self.compress_now(now);
+        }
+    }
+
     /// Books an interval that is free; its slot starts then.
     pub(crate) fn fix(&mut self, slot: Slot, interval: Interval) {
         let Interval { start, span, processors } = interval;

@@ -3,7 +3,7 @@
 use haggle_scheduling::{Compression, Killed, Overlap, Slot};
 
 /// Start of a job that has no planned start.
-const NEVER: i64 = i64::MAX / 4;
+pub(crate) const NEVER: i64 = i64::MAX / 4;
 
 /// Processors from `start` until `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ struct Job {
     span: i64,
     rank: (u8, u32),
     start: i64,
+    /// It cannot start before.
+    ready: i64,
 }
 
 impl Job {
@@ -129,7 +131,7 @@ impl ObviousParts {
         (start..end).map(|time| self.free(time)).min().unwrap_or(self.capacity)
     }
 
-    fn fit(&self, now: i64, processors: u32, span: i64) -> i64 {
+    pub(crate) fn fit(&self, now: i64, processors: u32, span: i64) -> i64 {
         let mut starts = now..=self.last().max(now);
         let fit = starts.find(|&start| self.min_free(start, start + span) >= processors);
         fit.unwrap_or(NEVER)
@@ -146,8 +148,8 @@ impl ObviousParts {
             }
         }
         for place in planned {
-            let Job { processors, span, .. } = self.jobs[place];
-            self.jobs[place].start = self.fit(now, processors, span);
+            let Job { processors, span, ready, .. } = self.jobs[place];
+            self.jobs[place].start = self.fit(now.max(ready), processors, span);
         }
     }
 
@@ -209,13 +211,21 @@ impl ObviousParts {
         self.lay_windows(now);
     }
 
-    pub(crate) fn submit(&mut self, now: i64, slot: Slot, processors: u32, span: i64, ahead: bool) {
+    pub(crate) fn submit(
+        &mut self,
+        now: i64,
+        slot: Slot,
+        job: (u32, i64),
+        ready: i64,
+        ahead: bool,
+    ) {
+        let (processors, span) = job;
         let rank = (u8::from(!ahead), self.number());
         if ahead {
             self.jobs.iter_mut().for_each(|job| job.start = NEVER);
         }
-        let start = self.fit(now, processors, span);
-        self.jobs.push(Job { slot, processors, span, rank, start });
+        let start = self.fit(now.max(ready), processors, span);
+        self.jobs.push(Job { slot, processors, span, rank, start, ready });
         if ahead {
             self.plan_anew(now, |job| job.rank != rank);
         }
@@ -272,7 +282,14 @@ impl ObviousParts {
     pub(crate) fn into_job(&mut self, slot: Slot) {
         let place = self.parts.iter().position(|it| it.slot == slot).expect("it waits");
         let Part { own: Place { start, end, processors }, number, .. } = self.parts.remove(place);
-        self.jobs.push(Job { slot, processors, span: end - start, rank: (1, number), start });
+        self.jobs.push(Job {
+            slot,
+            processors,
+            span: end - start,
+            rank: (1, number),
+            start,
+            ready: 0,
+        });
     }
 
     pub(crate) fn compress(&mut self, now: i64) {
@@ -282,9 +299,9 @@ impl ObviousParts {
             _ => self.jobs.sort_by_key(|job| job.rank),
         }
         for place in 0..self.jobs.len() {
-            let Job { processors, span, .. } = self.jobs[place];
+            let Job { processors, span, ready, .. } = self.jobs[place];
             self.jobs[place].start = NEVER;
-            self.jobs[place].start = self.fit(now, processors, span);
+            self.jobs[place].start = self.fit(now.max(ready), processors, span);
         }
     }
 
@@ -309,8 +326,10 @@ impl ObviousParts {
         parts.chain(jobs).min()
     }
 
-    pub(crate) fn waits(&self) -> usize {
-        self.jobs.len()
+    /// The waiting jobs with their planned starts, if they have them.
+    pub(crate) fn jobs(&self) -> Vec<(Slot, Option<i64>)> {
+        let start = |job: &Job| Some(job.start).filter(|&start| start < NEVER);
+        self.jobs.iter().map(|job| (job.slot, start(job))).collect()
     }
 
     pub(crate) fn announce(

@@ -6,11 +6,11 @@ use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::CoallocationQueue;
 use haggle_scheduling::{
     Compression, Interval, Killed, LocalScheduler, Maintaining, Order, Overlap, Policy, Request,
-    SchedulerConfig, Slot,
+    Reserving, SchedulerConfig, Slot,
 };
 use proptest::prelude::*;
 
-use crate::obvious_parts::{ObviousParts, Place};
+use crate::obvious_parts::{NEVER, ObviousParts, Place};
 
 const CAPACITY: u32 = 6;
 
@@ -40,8 +40,12 @@ fn request(slot: Slot, processors: u32, span: i64, ahead: bool) -> Request {
 /// An event of a world. A number selects one of the parts that wait.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A job: processors, requested time, time of its run.
-    Submit(u32, i64, i64),
+    /// A job: processors, requested time, time of its run, time in which it cannot start.
+    Submit(u32, i64, i64, i64),
+    /// The start of a job that may come: processors, requested time, time in which it cannot start.
+    Estimate(u32, i64, i64),
+    /// Jobs are withdrawn together: every how many of them.
+    TakeBack(usize),
     /// A part: processors, time until its start, planned time, time of its run.
     Hold(u32, i64, i64, i64),
     /// Another place for a part: processors, time until its start, planned time.
@@ -61,7 +65,11 @@ fn event() -> impl Strategy<Value = Event> {
     let processors = 1..=CAPACITY;
     let overlap = prop::sample::select(vec![Overlap::Refuse, Overlap::Break]);
     prop_oneof![
-        6 => (processors.clone(), 1_i64..12, 1_i64..16).prop_map(|(it, span, run)| Event::Submit(it, span, run)),
+        6 => (processors.clone(), 1_i64..12, 1_i64..16, prop_oneof![3 => Just(0), 1 => 1_i64..15])
+            .prop_map(|(it, span, run, data)| Event::Submit(it, span, run, data)),
+        2 => (processors.clone(), 1_i64..12, 0_i64..15)
+            .prop_map(|(it, span, data)| Event::Estimate(it, span, data)),
+        1 => (1_usize..4).prop_map(Event::TakeBack),
         6 => (processors.clone(), 0_i64..20, 1_i64..12, 1_i64..12)
             .prop_map(|(it, lead, span, run)| Event::Hold(it, lead, span, run)),
         4 => (0_usize..4, processors.clone(), 0_i64..20, 1_i64..12)
@@ -89,6 +97,7 @@ struct Work {
 
 /// Work of a provider for its queue, done by the fast and by the obvious version step by step.
 struct World {
+    compression: Compression,
     now: i64,
     fast: CoallocationQueue,
     obvious: ObviousParts,
@@ -105,6 +114,7 @@ struct World {
 impl World {
     fn new(compression: Compression) -> World {
         World {
+            compression,
             now: 0,
             fast: queue(compression),
             obvious: ObviousParts::new(CAPACITY, compression),
@@ -118,6 +128,15 @@ impl World {
 
     fn slot(&self) -> Slot {
         (0..).map(Slot).find(|slot| !self.work.contains_key(slot)).expect("there is a free slot")
+    }
+
+    /// Jobs move up before an answer of the fast version. In the order of the queue, a second pass may move more, so
+    /// the fast version is told to make this one.
+    fn catch_up(&mut self) {
+        self.obvious.compress(self.now);
+        if self.compression == Compression::JobByJob {
+            self.fast.compress(at(self.now));
+        }
     }
 
     fn used(&self) -> u32 {
@@ -159,14 +178,20 @@ impl World {
             if is_part {
                 self.work.remove(&slot);
             } else {
-                self.submit(slot, processors, span, attempts % 2 == 1);
+                self.submit(slot, (processors, span), self.now, attempts % 2 == 1);
             }
         }
     }
 
-    fn submit(&mut self, slot: Slot, processors: u32, span: i64, ahead: bool) {
-        self.fast.submit(at(self.now), request(slot, processors, span, ahead));
-        self.obvious.submit(self.now, slot, processors, span, ahead);
+    fn submit(&mut self, slot: Slot, (processors, span): (u32, i64), ready: i64, ahead: bool) {
+        let request = request(slot, processors, span, ahead);
+        if ready > self.now {
+            self.catch_up();
+            self.fast.submit_after(at(self.now), request, at(ready));
+        } else {
+            self.fast.submit(at(self.now), request);
+        }
+        self.obvious.submit(self.now, slot, (processors, span), ready, ahead);
     }
 
     fn end(&mut self) {
@@ -233,10 +258,29 @@ impl World {
     fn happens(&mut self, event: Event) {
         let now = self.now;
         match event {
-            Event::Submit(processors, span, run) => {
+            Event::Submit(processors, span, run, data) => {
                 let slot = self.slot();
-                self.submit(slot, processors, span, false);
+                self.submit(slot, (processors, span), now + data, false);
                 self.work.insert(slot, Work { processors, run, span, is_part: false, attempts: 0 });
+            }
+            Event::Estimate(processors, span, data) => {
+                let lasts = Some(Span::from_micros(span));
+                self.catch_up();
+                let start = self.fast.estimate_after(at(now), processors, lasts, at(now + data));
+                let expected = self.obvious.fit(now + data, processors, span);
+                assert_eq!(
+                    start,
+                    Some(if expected < NEVER { at(expected) } else { Time::FOREVER })
+                );
+            }
+            Event::TakeBack(every) => {
+                let jobs = self.obvious.jobs().into_iter().map(|it| it.0);
+                let slots: Vec<Slot> = jobs.filter(|it| it.index() % every == 0).collect();
+                self.fast.withdraw_all(at(now), &slots);
+                for slot in slots {
+                    assert!(self.obvious.withdraw(slot));
+                    self.work.remove(&slot);
+                }
             }
             Event::Hold(processors, lead, span, run) => {
                 let slot = self.slot();
@@ -312,9 +356,18 @@ impl World {
     fn compare(&mut self) {
         let now = self.now;
         assert_eq!(self.fast.next_start(), self.obvious.next_start().map(at));
-        assert_eq!(self.fast.queue_length(), self.obvious.waits());
+        // A move that was dropped at the start of its part has left room.
+        self.fast.compress(at(now));
+        self.obvious.compress(now);
+        let jobs = self.obvious.jobs();
+        assert_eq!(self.fast.queue_length(), jobs.len());
+        for (slot, start) in jobs {
+            let expected = start.map_or(Time::FOREVER, at);
+            assert_eq!(self.fast.planned_start(at(now), slot), Some(expected), "{slot:?} at {now}");
+        }
         for part in &self.obvious.parts {
             assert_eq!(self.fast.planned(part.slot), Some(interval(part.own)));
+            assert_eq!(self.fast.planned_start(at(now), part.slot), None, "a part is no job");
         }
         let free = self.fast.free_times(at(now), None);
         for time in now..=self.obvious.last() {
@@ -371,7 +424,9 @@ proptest! {
     ) {
         let calm = events.into_iter().filter(|it| !matches!(it.1, Event::Fail(..)));
         let calm = calm.map(|(after, event)| match event {
-            Event::Submit(processors, span, run) => (after, Event::Submit(processors, span, run.min(span))),
+            Event::Submit(processors, span, run, data) => {
+                (after, Event::Submit(processors, span, run.min(span), data))
+            }
             _ => (after, event),
         });
         let world = World::new(Compression::ByStart).run(&Vec::from_iter(calm));
@@ -486,4 +541,23 @@ fn maintenance_gives_way_to_parts_when_processors_fail() {
     queue.failed(at(5), 2, &[]);
     assert_eq!(displaced(&mut queue), []);
     assert_eq!(maintained(&mut queue).kept(at(10), 0), 1);
+}
+
+/// The part is booked behind the running job. A new job is planned around the part, with the size that ends first.
+#[test]
+fn sizes_of_jobs_are_estimated_beside_parts() {
+    let mut queue = queue(Compression::ByStart);
+    held(&mut queue, 0, 4, 20, 4);
+    let mut start = |processors, span| {
+        queue.estimate_after(at(0), processors, Some(Span::from_micros(span)), at(0))
+    };
+    assert_eq!(start(6, 4), Some(at(0)));
+    assert_eq!(start(4, 6), Some(at(20)));
+    assert_eq!(start(2, 12), Some(at(0)));
+    assert_eq!(queue.submit_after(at(0), request(Slot(1), 4, 6, false), at(3)), Some(at(26)));
+    assert_eq!(queue.planned_start(at(0), Slot(1)), Some(at(20)));
+    queue.submit(at(0), request(Slot(2), 3, 5, false));
+    assert_eq!(queue.planned_start(at(0), Slot(2)), Some(at(26)));
+    queue.withdraw_all(at(0), &[Slot(1)]);
+    assert_eq!(queue.planned_start(at(0), Slot(2)), Some(at(20)), "it moves up");
 }
