@@ -142,7 +142,7 @@ impl Plan {
             self.end(now, slot, Part { processors, planned_end });
         }
         self.running.close(processors);
-        self.take_from_windows(now, |profile| profile.add(now, Time::FOREVER, processors));
+        self.before_windows(now, |plan| plan.profile.add(now, Time::FOREVER, processors));
     }
 
     /// Processors are back.
@@ -156,17 +156,19 @@ impl Plan {
     pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         let processors = self.running.extend(slot, now, end);
         self.latest_end = self.latest_end.max(end);
-        self.take_from_windows(now, |profile| profile.add(now, end, processors));
+        self.before_windows(now, |plan| plan.profile.add(now, end, processors));
     }
 
     /// Applies an unforeseen change, to which windows of maintenance give way.
-    fn take_from_windows(&mut self, now: Time, change: impl FnOnce(&mut Profile)) {
-        let Plan { profile, windows, .. } = self;
-        profile.forget_before(now);
+    pub(crate) fn before_windows(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.profile.forget_before(now);
         // The change may need processors of windows, so these are released first.
-        windows.lift(profile, now);
-        change(profile);
-        windows.lay(profile, now);
+        self.windows.lift(&mut self.profile, now);
+        // A change that is made of several ones lays the windows once, behind all of them.
+        let mut windows = std::mem::take(&mut self.windows);
+        change(self);
+        windows.lay(&mut self.profile, now);
+        self.windows = windows;
     }
 
     /// No running job is booked to end after this, and no window of maintenance.

@@ -150,6 +150,15 @@ impl Profile {
         self.change(start.as_micros(), end.as_micros(), -(processors as i32));
     }
 
+    /// Books `processors` during `[start, end)` if they are free; otherwise returns `false`.
+    pub fn add_if_free(&mut self, start: Time, end: Time, processors: u32) -> bool {
+        let are_free = processors <= self.min_free(start, end);
+        if are_free {
+            self.add(start, end, processors);
+        }
+        are_free
+    }
+
     /// Gives back `processors` during `[start, end)`.
     pub fn remove(&mut self, start: Time, end: Time, processors: u32) {
         self.change(start.as_micros(), end.as_micros(), processors as i32);

@@ -25,7 +25,6 @@ mod request;
 
 use haggle_model::Time;
 
-use crate::Profile;
 use crate::plan::Plan;
 use crate::scheduler::{BEYOND_ALL_LIMITS, LocalScheduler, Slot};
 
@@ -150,11 +149,6 @@ impl Booking {
 
     fn by_start(&self) -> (Time, Time, u64) {
         (self.start, self.request.submitted, self.id)
-    }
-
-    /// Returns whether its place is free.
-    fn fits(&self, profile: &Profile) -> bool {
-        self.request.processors <= profile.min_free(self.start, self.end())
     }
 
     /// Returns whether it must end by some time; without a deadline it can wait.

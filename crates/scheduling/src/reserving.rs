@@ -9,7 +9,8 @@ use crate::scheduler::{LocalScheduler, Request, Slot};
 ///
 /// So an estimate for a job that may come is reliable. First come, first served satisfies this in order of
 /// arrival only: in any other order a later job may go ahead. EASY backfilling has a reservation for the
-/// head of its queue only. Conservative backfilling that plans anew breaks earlier plans.
+/// head of its queue only. Conservative backfilling that plans anew breaks earlier plans. Parts of jobs on
+/// several providers take free time only, so jobs beside them keep their reservations.
 pub trait Reserving: LocalScheduler {
     /// Planned start of a job; `None` if it does not wait here. [`Time::FOREVER`] behind jobs without a
     /// limit.

@@ -5,19 +5,28 @@ use std::collections::BTreeMap;
 use haggle_model::{Span, Time};
 
 use super::{FreeTimes, Stretch};
+use crate::plan::Plan;
 use crate::plan::extra::Extra;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
-use crate::{Compression, Conservative, Interval, Maintaining};
+use crate::{Compression, Conservative, Interval, Maintaining, Reserving};
 
 /// Conservative backfilling of jobs around parts, which keep their places.
 ///
 /// Jobs move up to returned time when [`CoallocationQueue::compress`] is called. The provider calls it
 /// after all ends of an instant, before parts are asked to move, and again when these have moved.
+///
+/// Failed processors and jobs that run past their requested times may take the processors of waiting
+/// parts. Then each part keeps its place while there is room, in the order of planned starts; of equal
+/// starts the part held first comes first. A part without room is *displaced*: it waits here no longer, and
+/// [`CoallocationQueue::take_displaced`] returns it. A part about to move needs both its places. Windows of
+/// maintenance and waiting jobs get the processors that the parts leave.
 #[derive(Clone, Debug)]
 pub struct CoallocationQueue {
     queue: Conservative,
     /// New places of parts that are about to move, and the processors kept for them.
     prepared: BTreeMap<Slot, (Interval, Extra)>,
+    /// Parts that have lost their places.
+    displaced: Vec<Slot>,
 }
 
 impl CoallocationQueue {
@@ -28,7 +37,7 @@ impl CoallocationQueue {
     pub fn new(processors: u32, config: SchedulerConfig) -> CoallocationQueue {
         assert_ne!(config.compression, Compression::Replan, "bookings stay");
         let queue = Conservative::new(processors, config.order, config.compression).deferring();
-        CoallocationQueue { queue, prepared: BTreeMap::new() }
+        CoallocationQueue { queue, prepared: BTreeMap::new(), displaced: Vec::new() }
     }
 
     /// Free processors over time; the part `without` counts as free.
@@ -109,12 +118,13 @@ impl CoallocationQueue {
             return false;
         };
         let extra = Extra::new(from, to);
-        if self.prepared.contains_key(&slot) || !extra.has_room(self.queue.profile_from(now)) {
-            return false;
+        self.queue.profile_from(now);
+        let is_kept =
+            !self.prepared.contains_key(&slot) && extra.book_if_free(now, self.queue.profile_mut());
+        if is_kept {
+            self.prepared.insert(slot, (to, extra));
         }
-        extra.book(self.queue.profile_mut());
-        self.prepared.insert(slot, (to, extra));
-        true
+        is_kept
     }
 
     /// Moves a part to the place kept for it. Returns `false`, and the part keeps its own place, if there is none, or
@@ -190,6 +200,23 @@ impl CoallocationQueue {
         }
     }
 
+    /// Appends the parts that have lost their places since the last call, in the order in which they lost
+    /// them. Their slots may be used again.
+    pub fn take_displaced(&mut self, displaced: &mut Vec<Slot>) {
+        displaced.append(&mut self.displaced);
+    }
+
+    /// Makes an unforeseen change of the machine, which may displace parts.
+    fn change(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        let CoallocationQueue { queue, prepared, displaced } = self;
+        let moves = |slot| prepared.get(&slot).map(|&(_, extra)| extra);
+        let lost = queue.change_around_fixed(now, moves, change);
+        for slot in lost {
+            prepared.remove(&slot);
+            displaced.push(slot);
+        }
+    }
+
     /// Moves waiting jobs up to the time that has been given back.
     pub fn compress(&mut self, now: Time) {
         self.queue.compress_now(now);
@@ -218,11 +245,11 @@ impl LocalScheduler for CoallocationQueue {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.queue.overran(now, slot, end);
+        self.change(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.queue.failed(now, processors, killed);
+        self.change(now, |plan| plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
@@ -255,11 +282,45 @@ impl LocalScheduler for CoallocationQueue {
         self.queue.queue_length()
     }
 
+    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
+        Some(self)
+    }
+
     fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
         self.queue.maintaining()
     }
 
     fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
         Some(self)
+    }
+}
+
+/// Parts take free time only, so a job keeps its reservation beside them. Waiting jobs move up before an
+/// answer, because returned time that they will use is not free for another job.
+impl Reserving for CoallocationQueue {
+    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.queue.catch_up_now(now);
+        let is_job = self.planned(slot).is_none();
+        is_job.then(|| self.queue.planned_start(now, slot))?
+    }
+
+    fn estimate_after(
+        &mut self,
+        now: Time,
+        processors: u32,
+        span: Option<Span>,
+        ready: Time,
+    ) -> Option<Time> {
+        self.queue.catch_up_now(now);
+        self.queue.estimate_after(now, processors, span, ready)
+    }
+
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        self.queue.catch_up_now(now);
+        self.queue.submit_after(now, request, ready)
+    }
+
+    fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
+        self.queue.withdraw_all(now, slots);
     }
 }

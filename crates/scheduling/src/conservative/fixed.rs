@@ -3,6 +3,8 @@
 use haggle_model::Time;
 
 use super::{Booking, Conservative};
+use crate::plan::Plan;
+use crate::plan::extra::Extra;
 use crate::plan::waiting::Entry;
 use crate::scheduler::{Request, Slot};
 use crate::{Interval, Profile};
@@ -18,6 +20,13 @@ impl Conservative {
     pub(crate) fn compress_now(&mut self, now: Time) {
         self.plan.profile_from(now);
         self.compress(now);
+    }
+
+    /// As [`Conservative::compress_now`], unless no job could move up.
+    pub(crate) fn catch_up_now(&mut self, now: Time) {
+        if self.given_back || !self.untried.is_empty() {
+            self.compress_now(now);
+        }
     }
 
     /// Books an interval that is free; its slot starts then.
@@ -65,6 +74,52 @@ impl Conservative {
         let end = end.min(part.planned_end);
         self.plan.book_and_start(now, slot, part.processors, end);
         self.note_given_back(end, part.planned_end, part.processors);
+    }
+
+    /// Makes an unforeseen `change` of the machine. Fixed bookings keep their places, and the queue is
+    /// planned again around them. Takes out and returns the bookings without room, in the order of starts.
+    ///
+    /// The bookings are examined in the order of their planned starts; of equal starts the booking made
+    /// first comes first. A booking has room if the machine has enough processors for it beside running
+    /// jobs and the bookings examined before. A booking with processors kept `beyond` it needs these as
+    /// well.
+    pub(crate) fn change_around_fixed(
+        &mut self,
+        now: Time,
+        beyond: impl Fn(Slot) -> Option<Extra>,
+        change: impl FnOnce(&mut Plan),
+    ) -> Vec<Slot> {
+        let mut fixed = self.all_fixed();
+        self.replan_around(now, |queue| {
+            // All bookings give their places up, so that the change gets its room first.
+            for &(slot, Booking { start, end, processors, .. }) in &fixed {
+                let profile = queue.plan.profile_mut();
+                profile.remove(start.max(now), end, processors);
+                if let Some(extra) = beyond(slot) {
+                    extra.release(now, profile);
+                }
+            }
+            // Windows of maintenance get the processors that the bookings leave.
+            queue.plan.before_windows(now, |plan| {
+                change(plan);
+                let profile = plan.profile_mut();
+                fixed.retain(|(slot, booking)| !keeps_place(profile, now, booking, beyond(*slot)));
+            });
+            fixed.iter().for_each(|(slot, _)| queue.bookings[slot.index()] = None);
+        });
+        fixed.into_iter().map(|(slot, _)| slot).collect()
+    }
+
+    /// The fixed bookings that wait, in the order of their starts.
+    fn all_fixed(&self) -> Vec<(Slot, Booking)> {
+        if !self.has_fixed {
+            return Vec::new();
+        }
+        let bookings = (0..).map(Slot).zip(&self.bookings);
+        let fixed = bookings.filter_map(|(slot, it)| Some((slot, it.filter(|it| it.fixed)?)));
+        let mut fixed = Vec::from_iter(fixed);
+        fixed.sort_unstable_by_key(|(_, it)| (it.start, it.rank));
+        fixed
     }
 
     /// Fixed bookings that start too late or never are taken out and booked at the next free places beside
@@ -121,4 +176,20 @@ impl Conservative {
     pub(crate) fn has_given_back(&mut self, start: Time, end: Time, processors: u32) {
         self.note_given_back(start, end, processors);
     }
+}
+
+/// Books a fixed booking again where it was, with the processors kept `beyond` it, if all of them are free;
+/// otherwise returns `false`.
+fn keeps_place(profile: &mut Profile, now: Time, booking: &Booking, beyond: Option<Extra>) -> bool {
+    let &Booking { start, end, processors, .. } = booking;
+    // A booking that should have started before now keeps the rest of its time.
+    let start = start.max(now);
+    if !profile.add_if_free(start, end, processors) {
+        return false;
+    }
+    let keeps = beyond.is_none_or(|extra| extra.book_if_free(now, profile));
+    if !keeps {
+        profile.remove(start, end, processors);
+    }
+    keeps
 }

@@ -23,15 +23,17 @@ impl Extra {
         ])
     }
 
-    /// Returns whether these processors are free.
-    pub(crate) fn has_room(&self, profile: &Profile) -> bool {
-        let has_room = |&(start, end, more)| start >= end || more <= profile.min_free(start, end);
-        self.0.iter().all(has_room)
-    }
-
-    /// Books them.
-    pub(crate) fn book(&self, profile: &mut Profile) {
-        self.0.iter().for_each(|&(start, end, more)| profile.add(start, end, more));
+    /// Books these processors from `now` on if they are free; otherwise returns `false`.
+    pub(crate) fn book_if_free(&self, now: Time, profile: &mut Profile) -> bool {
+        let from = |start: Time| start.max(now);
+        let are_free = |&(start, end, more): &(Time, Time, u32)| {
+            from(start) >= end || more <= profile.min_free(from(start), end)
+        };
+        let has_room = self.0.iter().all(are_free);
+        if has_room {
+            self.0.iter().for_each(|&(start, end, more)| profile.add(from(start), end, more));
+        }
+        has_room
     }
 
     /// Gives them back, from `now` on.

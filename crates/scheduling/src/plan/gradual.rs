@@ -174,11 +174,7 @@ impl Gradual {
 
     /// Books another interval beside the planned jobs, if there is room for it.
     pub(crate) fn book_beside(&mut self, window: Interval) -> bool {
-        let fits = window.processors <= self.profile.min_free(window.start, window.end());
-        if fits {
-            self.profile.add(window.start, window.end(), window.processors);
-        }
-        fits
+        self.profile.add_if_free(window.start, window.end(), window.processors)
     }
 
     /// A job waits no longer: it starts, or another plan will be made.

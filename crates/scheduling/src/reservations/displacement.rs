@@ -68,9 +68,11 @@ impl Reservations {
         bookings.sort_unstable_by_key(Booking::by_start);
         let mut hit = Vec::new();
         for booking in bookings {
+            let Booking { start, request: Reserve { processors, .. }, .. } = booking;
+            let profile = self.plan.profile_mut();
             // A scheduler that was down may have missed a start.
-            if now <= booking.start && booking.fits(self.plan.profile()) {
-                self.book(booking);
+            if now <= start && profile.add_if_free(start, booking.end(), processors) {
+                self.waiting.push(booking);
             } else {
                 hit.push(booking);
             }

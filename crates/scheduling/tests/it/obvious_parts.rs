@@ -1,0 +1,376 @@
+//! A queue of jobs around parts, from its definition: lists of bookings, where every tick is tried one by one.
+
+use haggle_scheduling::{Compression, Killed, Overlap, Slot};
+
+/// Start of a job that has no planned start.
+pub(crate) const NEVER: i64 = i64::MAX / 4;
+
+/// Processors from `start` until `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) processors: u32,
+}
+
+impl Place {
+    pub(crate) fn at(&self, time: i64) -> u32 {
+        if self.start <= time && time < self.end { self.processors } else { 0 }
+    }
+
+    fn from(self, now: i64) -> Place {
+        Place { start: self.start.max(now), ..self }
+    }
+}
+
+/// A part that waits, and its other place if it is about to move.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) slot: Slot,
+    pub(crate) own: Place,
+    pub(crate) to: Option<Place>,
+    number: u32,
+}
+
+impl Part {
+    fn at(&self, time: i64) -> u32 {
+        self.own.at(time).max(self.to.map_or(0, |to| to.at(time)))
+    }
+
+    /// Planned times from `now` on.
+    fn times(&self, now: i64) -> impl Iterator<Item = i64> {
+        let places = [Some(self.own), self.to].into_iter().flatten();
+        places.flat_map(move |place| place.start.max(now)..place.end)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    slot: Slot,
+    processors: u32,
+    span: i64,
+    rank: (u8, u32),
+    start: i64,
+    /// It cannot start before.
+    ready: i64,
+}
+
+impl Job {
+    fn place(&self) -> Place {
+        Place { start: self.start, end: self.start + self.span, processors: self.processors }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Window {
+    number: u32,
+    place: Place,
+    wanted: u32,
+    has_begun: bool,
+}
+
+/// The queue.
+#[derive(Clone, Debug)]
+pub(crate) struct ObviousParts {
+    capacity: u32,
+    compression: Compression,
+    pub(crate) down: u32,
+    pub(crate) running: Vec<(Slot, Place)>,
+    pub(crate) parts: Vec<Part>,
+    jobs: Vec<Job>,
+    windows: Vec<Window>,
+    count: u32,
+}
+
+impl ObviousParts {
+    pub(crate) fn new(capacity: u32, compression: Compression) -> ObviousParts {
+        ObviousParts {
+            capacity,
+            compression,
+            down: 0,
+            running: Vec::new(),
+            parts: Vec::new(),
+            jobs: Vec::new(),
+            windows: Vec::new(),
+            count: 0,
+        }
+    }
+
+    fn number(&mut self) -> u32 {
+        self.count += 1;
+        self.count
+    }
+
+    /// Processors that nothing uses or needs at this time.
+    pub(crate) fn free(&self, time: i64) -> u32 {
+        let running = self.running.iter().map(|it| it.1.at(time));
+        let parts = self.parts.iter().map(|it| it.at(time));
+        let jobs = self.jobs.iter().map(|it| it.place().at(time));
+        let windows = self.windows.iter().map(|it| it.place.at(time));
+        let taken = running.chain(parts).chain(jobs).chain(windows).sum::<u32>() + self.down;
+        self.capacity.checked_sub(taken).expect("no processor is booked twice")
+    }
+
+    pub(crate) fn in_use(&self) -> u32 {
+        let running = self.running.iter().map(|it| it.1.processors);
+        let closed = self.windows.iter().filter(|it| it.has_begun).map(|it| it.place.processors);
+        running.chain(closed).sum::<u32>() + self.down
+    }
+
+    /// After this time no processor is given back.
+    pub(crate) fn last(&self) -> i64 {
+        let running = self.running.iter().map(|it| it.1.end);
+        let parts =
+            self.parts.iter().flat_map(|it| [Some(it.own), it.to]).flatten().map(|it| it.end);
+        let jobs = self.jobs.iter().filter(|it| it.start < NEVER).map(|it| it.place().end);
+        let windows = self.windows.iter().map(|it| it.place.end);
+        running.chain(parts).chain(jobs).chain(windows).max().unwrap_or(0)
+    }
+
+    fn min_free(&self, start: i64, end: i64) -> u32 {
+        (start..end).map(|time| self.free(time)).min().unwrap_or(self.capacity)
+    }
+
+    pub(crate) fn fit(&self, now: i64, processors: u32, span: i64) -> i64 {
+        let mut starts = now..=self.last().max(now);
+        let fit = starts.find(|&start| self.min_free(start, start + span) >= processors);
+        fit.unwrap_or(NEVER)
+    }
+
+    /// Plans these jobs again, in the order of the queue.
+    fn plan_anew(&mut self, now: i64, which: impl Fn(&Job) -> bool) {
+        self.jobs.sort_by_key(|job| job.rank);
+        let mut planned = Vec::new();
+        for (place, job) in self.jobs.iter_mut().enumerate() {
+            if which(job) {
+                job.start = NEVER;
+                planned.push(place);
+            }
+        }
+        for place in planned {
+            let Job { processors, span, ready, .. } = self.jobs[place];
+            self.jobs[place].start = self.fit(now.max(ready), processors, span);
+        }
+    }
+
+    /// Windows that have not begun take free processors.
+    fn lay_windows(&mut self, now: i64) {
+        for index in 0..self.windows.len() {
+            let Window { place, wanted, has_begun, .. } = self.windows[index];
+            let rest = place.from(now);
+            if !has_begun && rest.start < rest.end {
+                let free = self.min_free(rest.start, rest.end);
+                self.windows[index].place.processors += free.min(wanted - place.processors);
+            }
+        }
+    }
+
+    /// Parts keep their places while there is room, windows get the rest, and jobs the rest of that.
+    fn change(&mut self, now: i64, change: impl FnOnce(&mut ObviousParts)) -> Vec<Slot> {
+        let mut parts = std::mem::take(&mut self.parts);
+        self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+        for window in self.windows.iter_mut().filter(|it| !it.has_begun) {
+            window.place.processors = 0;
+        }
+        change(self);
+        parts.sort_by_key(|part| (part.own.start, part.number));
+        let mut displaced = Vec::new();
+        for part in parts {
+            if part.times(now).all(|time| part.at(time) <= self.free(time)) {
+                self.parts.push(part);
+            } else {
+                displaced.push(part.slot);
+            }
+        }
+        self.lay_windows(now);
+        self.plan_anew(now, |_| true);
+        displaced
+    }
+
+    pub(crate) fn failed(&mut self, now: i64, processors: u32, killed: &[Killed]) -> Vec<Slot> {
+        self.change(now, |queue| {
+            queue.running.retain(|it| killed.iter().all(|killed| killed.slot != it.0));
+            queue.down += processors;
+        })
+    }
+
+    pub(crate) fn overran(&mut self, now: i64, slot: Slot, end: i64) -> Vec<Slot> {
+        self.change(now, |queue| {
+            let running = queue.running.iter_mut().find(|it| it.0 == slot);
+            running.expect("it runs").1.end = end;
+        })
+    }
+
+    pub(crate) fn restored(&mut self, now: i64, processors: u32) {
+        self.down -= processors;
+        self.lay_windows(now);
+    }
+
+    pub(crate) fn finished(&mut self, now: i64, slot: Slot) {
+        self.running.retain(|it| it.0 != slot);
+        self.lay_windows(now);
+    }
+
+    pub(crate) fn submit(
+        &mut self,
+        now: i64,
+        slot: Slot,
+        job: (u32, i64),
+        ready: i64,
+        ahead: bool,
+    ) {
+        let (processors, span) = job;
+        let rank = (u8::from(!ahead), self.number());
+        if ahead {
+            self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+        }
+        let start = self.fit(now.max(ready), processors, span);
+        self.jobs.push(Job { slot, processors, span, rank, start, ready });
+        if ahead {
+            self.plan_anew(now, |job| job.rank != rank);
+        }
+    }
+
+    pub(crate) fn hold(&mut self, now: i64, slot: Slot, own: Place) -> bool {
+        let has_room = now <= own.start
+            && own.start < own.end
+            && own.processors <= self.min_free(own.start, own.end);
+        if has_room {
+            let number = self.number();
+            self.parts.push(Part { slot, own, to: None, number });
+        }
+        has_room
+    }
+
+    pub(crate) fn part(&self, slot: Slot) -> Option<&Part> {
+        self.parts.iter().find(|it| it.slot == slot)
+    }
+
+    fn part_mut(&mut self, slot: Slot) -> Option<&mut Part> {
+        self.parts.iter_mut().find(|it| it.slot == slot)
+    }
+
+    pub(crate) fn prepare(&mut self, now: i64, slot: Slot, to: Place) -> bool {
+        let Some(part) = self.part(slot).cloned() else { return false };
+        let moved = Part { to: Some(to), ..part.clone() };
+        let fits = |time| moved.at(time) <= self.free(time) + part.at(time);
+        let has_room = part.to.is_none() && now <= to.start && moved.times(now).all(fits);
+        if has_room {
+            self.part_mut(slot).expect("it waits").to = Some(to);
+        }
+        has_room
+    }
+
+    pub(crate) fn settle(&mut self, now: i64, slot: Slot) -> bool {
+        let Some(part) = self.part_mut(slot) else { return false };
+        let to = part.to.take().filter(|to| now <= to.start);
+        part.own = to.unwrap_or(part.own);
+        to.is_some()
+    }
+
+    pub(crate) fn abandon(&mut self, slot: Slot) -> bool {
+        self.part_mut(slot).is_some_and(|part| part.to.take().is_some())
+    }
+
+    pub(crate) fn withdraw(&mut self, slot: Slot) -> bool {
+        let before = self.parts.len() + self.jobs.len();
+        self.parts.retain(|it| it.slot != slot);
+        self.jobs.retain(|it| it.slot != slot);
+        self.parts.len() + self.jobs.len() < before
+    }
+
+    pub(crate) fn into_job(&mut self, slot: Slot) {
+        let place = self.parts.iter().position(|it| it.slot == slot).expect("it waits");
+        let Part { own: Place { start, end, processors }, number, .. } = self.parts.remove(place);
+        self.jobs.push(Job {
+            slot,
+            processors,
+            span: end - start,
+            rank: (1, number),
+            start,
+            ready: 0,
+        });
+    }
+
+    pub(crate) fn compress(&mut self, now: i64) {
+        match self.compression {
+            Compression::None => return self.plan_anew(now, |job| job.start >= NEVER),
+            Compression::ByStart => self.jobs.sort_by_key(|job| (job.start, job.rank)),
+            _ => self.jobs.sort_by_key(|job| job.rank),
+        }
+        for place in 0..self.jobs.len() {
+            let Job { processors, span, ready, .. } = self.jobs[place];
+            self.jobs[place].start = NEVER;
+            self.jobs[place].start = self.fit(now.max(ready), processors, span);
+        }
+    }
+
+    pub(crate) fn start_due(&mut self, now: i64) -> Vec<Slot> {
+        let parts = self.parts.iter().map(|it| (it.own.start, (0, it.number), it.slot, it.own));
+        let jobs = self.jobs.iter().map(|it| {
+            let (group, number) = it.rank;
+            (it.start, (group + 1, number), it.slot, it.place())
+        });
+        let mut due = Vec::from_iter(parts.chain(jobs).filter(|it| it.0 <= now));
+        due.sort_by_key(|it| (it.0, it.1));
+        for &(_, _, slot, place) in &due {
+            self.withdraw(slot);
+            self.running.push((slot, place));
+        }
+        due.into_iter().map(|it| it.2).collect()
+    }
+
+    pub(crate) fn next_start(&self) -> Option<i64> {
+        let parts = self.parts.iter().map(|it| it.own.start);
+        let jobs = self.jobs.iter().map(|it| it.start).filter(|&start| start < NEVER);
+        parts.chain(jobs).min()
+    }
+
+    /// The waiting jobs with their planned starts, if they have them.
+    pub(crate) fn jobs(&self) -> Vec<(Slot, Option<i64>)> {
+        let start = |job: &Job| Some(job.start).filter(|&start| start < NEVER);
+        self.jobs.iter().map(|job| (job.slot, start(job))).collect()
+    }
+
+    pub(crate) fn announce(
+        &mut self,
+        now: i64,
+        number: u32,
+        place: Place,
+        overlap: Overlap,
+    ) -> bool {
+        let wanted = place.processors;
+        let fits = wanted <= self.min_free(place.start, place.end);
+        if !fits && overlap == Overlap::Refuse {
+            return false;
+        }
+        let window =
+            Window { number, place: Place { processors: 0, ..place }, wanted, has_begun: false };
+        if !fits {
+            self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+        }
+        let free = self.min_free(place.start, place.end);
+        let place = Place { processors: free.min(wanted), ..place };
+        self.windows.push(Window { place, ..window });
+        if !fits {
+            self.plan_anew(now, |_| true);
+        }
+        true
+    }
+
+    pub(crate) fn kept(&mut self, now: i64, number: u32) -> u32 {
+        self.lay_windows(now);
+        let window = self.windows.iter().find(|it| it.number == number);
+        window.map_or(0, |it| it.place.processors)
+    }
+
+    pub(crate) fn begin(&mut self, number: u32, processors: u32) {
+        let window = self.windows.iter_mut().find(|it| it.number == number).expect("announced");
+        (window.place.processors, window.has_begun) = (processors, true);
+    }
+
+    pub(crate) fn end(&mut self, number: u32) -> u32 {
+        let place = self.windows.iter().position(|it| it.number == number);
+        place.map_or(0, |place| self.windows.remove(place).place.processors)
+    }
+}
