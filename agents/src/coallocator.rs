@@ -81,6 +81,11 @@ pub struct CoallocatorConfig {
     /// Time between repetitions of messages without answer; `None` = no message is ever lost. Jobs may be lost if they
     /// move and messages are repeated.
     pub retry: Option<Span>,
+    /// True if a provider may break an agreement: its processors fail, its scheduler crashes, or work at it runs
+    /// longer than planned. Jobs may be lost if they move and agreements are broken.
+    pub may_break: bool,
+    /// Most placements of a job that are broken after they were agreed on, at least one; then the job has failed.
+    pub max_attempts: u32,
     /// Longest time that a message between it and a provider takes.
     pub latency_max: Span,
     /// Seed from which overheads and the remappable jobs are drawn, for each job by its lot.
@@ -108,6 +113,8 @@ pub struct Coallocator {
     turn: Option<Turn>,
     /// Place of the provider that is first in turn for the next job.
     first: usize,
+    /// Jobs that fit no provider before failed processors are back.
+    stranded: Vec<JobId>,
 }
 
 /// State of a job.
@@ -132,6 +139,19 @@ struct Traits {
     part_min: u32,
     /// Number of providers over which it is divided.
     parts: Option<u32>,
+    /// Its past, if it was agreed on before.
+    past: Option<Past>,
+}
+
+/// Facts of a job that stay if its agreement is broken.
+#[derive(Clone, Copy, Debug)]
+struct Past {
+    /// Number of agreements on it that were broken.
+    broken: u32,
+    /// Time of the first agreement.
+    placed: Time,
+    /// Completion promised to the user by the first agreement.
+    promised_end: Option<Time>,
 }
 
 impl Entry<Stage> {
@@ -144,6 +164,11 @@ impl Entry<Stage> {
 }
 
 impl Coallocator {
+    /// True if an agreement that was carried out may be undone.
+    fn undoes(&self) -> bool {
+        self.config.retry.is_some() || self.config.may_break
+    }
+
     /// True if it repeats messages that are not answered.
     pub(crate) fn repeats(&self) -> bool {
         self.config.retry.is_some()
@@ -171,6 +196,7 @@ impl Coallocator {
             waiting: Waiting::new(config.requests),
             turn: None,
             first: 0,
+            stranded: Vec::new(),
             config,
         }
     }
@@ -202,7 +228,7 @@ impl Coallocator {
             None => (self.overheads.of(job), self.moves_of(job)),
         };
         let CoallocatorConfig { part_min, parts, .. } = self.config;
-        let traits = Traits { first: self.first, overhead, moves, part_min, parts };
+        let traits = Traits { first: self.first, overhead, moves, part_min, parts, past: None };
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
         }
@@ -272,6 +298,7 @@ impl Coallocator {
             }
             // The part of an agreement that was undone belongs to no job any more.
             CoallocationMessage::Started { job, id }
+            | CoallocationMessage::Broken { job, id }
             | CoallocationMessage::Finished { job, id, .. }
                 if !self.is_placed_by(job, id) =>
             {
@@ -282,12 +309,26 @@ impl Coallocator {
                 self.desk.part_started(from, job, out);
                 true
             }
+            CoallocationMessage::Broken { job, .. } => {
+                self.on_broken(now, from, job, out);
+                true
+            }
+            CoallocationMessage::Restored { .. } => {
+                if let Some(turn) = &mut self.turn {
+                    turn.room_grew = true;
+                }
+                self.try_stranded(now, out);
+                true
+            }
             CoallocationMessage::Finished { job, outcome, .. } => {
                 let end = self.desk.part_finished(now, from, (job, outcome), out);
+                // A job without a limit gives back time that no plan knew of.
+                self.try_stranded(now, out);
                 end != PartEnd::Unexpected
             }
             // These messages are for providers.
             CoallocationMessage::GetSlots { .. }
+            | CoallocationMessage::GiveUp { .. }
             | CoallocationMessage::Profile { .. }
             | CoallocationMessage::EarliestMachines { .. }
             | CoallocationMessage::Instruct { .. }

@@ -52,6 +52,7 @@ impl Coallocator {
             key: description.key,
             moves: self.config.moves > CoallocationPolicy::Rigid,
             negotiates: self.mapper.is_some(),
+            may_break: self.config.may_break,
         };
         let mapped = self.mapper.as_ref();
         let run_time = mapped.and_then(|it| it.hidden_run_time(description, &allocation));
@@ -108,19 +109,22 @@ impl Coallocator {
                 message.answer,
                 Answer::Ready { .. } | Answer::NotReady(_) | Answer::Committed(_)
             );
+        let is_broken = self.config.may_break
+            && message.id.coordinator == self.config.me
+            && matches!(message.answer, Answer::Expired | Answer::Undone);
         let is_vote = message.id.coordinator == self.config.me
             && matches!(message.answer, Answer::Ready { .. } | Answer::NotReady(_));
         let given = message.id.number;
         // A repeated answer is for the coordinator, which drops it or repeats its decision.
         let repeats = self.config.retry.is_some() && message.id.coordinator == self.config.me;
-        if is_expected || repeats {
+        if is_expected || is_broken || repeats {
             let mut acts = Acts::new();
             self.seat.hear(now, from, message, &mut acts);
             self.carry_out(now, job, acts, out);
         }
         // A vote may cross the end of its agreement; the end was sent to the provider, so the vote is ignored.
         let is_late = is_vote && given <= now.as_micros().unsigned_abs();
-        is_expected || is_late || repeats
+        is_expected || is_late || is_broken || repeats
     }
 
     /// Time in which a message reaches a provider, some losses included.
@@ -173,7 +177,7 @@ impl Coallocator {
                 self.on_failed_trial(now, out);
             }
             Act::Tell(Progress::Broken { .. }) => {
-                self.take_back(job);
+                self.take_back(job, false);
                 self.on_failed_trial(now, out);
             }
             Act::Tell(Progress::Committed { .. }) => self.on_agreed(now, job, out),
@@ -215,7 +219,11 @@ impl Coallocator {
 
     /// Ends the turn: all providers have carried out the agreement.
     fn on_agreed(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let broken_by = self.turn.as_ref().and_then(|turn| turn.broken_by);
         self.promise(job, out);
+        if let Some(provider) = broken_by {
+            self.give_up(now, job, provider, out);
+        }
         self.end_turn(now, true, out);
     }
 }

@@ -1,7 +1,7 @@
 //! Knowledge of a metascheduler about the free times of its providers: they report changes since their last report,
 //! and all earlier reports stay valid.
 
-use haggle_model::Time;
+use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{FreeTimes, News, Put, Stretch, Together};
 
 /// Free times by the places of providers.
@@ -9,12 +9,15 @@ use haggle_scheduling::coallocation::{FreeTimes, News, Put, Stretch, Together};
 pub(super) struct Known {
     free: Together,
     news: News,
+    /// Most processors that each provider has reported as free without end.
+    most: Vec<u32>,
 }
 
 impl Known {
     /// No provider has reported anything yet.
     pub(super) fn nothing(providers: usize) -> Known {
-        Known { free: Together::nothing(providers), news: News::default() }
+        let free = Together::nothing(providers);
+        Known { free, news: News::default(), most: vec![0; providers] }
     }
 
     /// Records changes that a provider has reported.
@@ -22,7 +25,21 @@ impl Known {
         self.free.put(place, changed);
         if let Some((begin, end)) = changed.bounds() {
             self.news.add(begin, end);
+            // Nothing is booked so late, except on processors that are down.
+            let free = self.free.min_free(place, Time::FOREVER - Span::TICK, Time::FOREVER);
+            self.most[place] = self.most[place].max(free);
         }
+    }
+
+    /// Free times as they would be if all processors were up and idle.
+    pub(super) fn without_failures(&self) -> Together {
+        let mut free = Together::nothing(self.most.len());
+        for (place, &processors) in self.most.iter().enumerate() {
+            if let Some(times) = FreeTimes::new(vec![(Time::ZERO, processors)]) {
+                free.put(place, &times.whole());
+            }
+        }
+        free
     }
 
     /// Number of changes so far, and the stretch that holds all changes since the first `since` of them.

@@ -1,14 +1,16 @@
 //! Jobs that are booked: their promises, the state of their parts, and their end.
 
-use haggle_model::{AgreementId, BagRecord, Booking, Coallocated, JobId, JobRecord, Time};
+use haggle_model::{
+    ActorId, AgreementId, BagRecord, Booking, Coallocated, JobId, JobOutcome, JobRecord, Time,
+};
 use haggle_planning::iterative::is_no_later;
 use haggle_scheduling::coallocation::{Allocation, NoImprovement};
 use haggle_scheduling::promise;
 
-use super::{Coallocator, Stage, Traits};
+use super::{Coallocator, Past, Stage, Traits};
 use crate::Outbox;
 use crate::desk::{Entry, InParts, Parts};
-use crate::protocol::SubmissionMessage;
+use crate::protocol::{CoallocationMessage, SubmissionMessage};
 
 /// A job that is booked at providers.
 #[derive(Debug)]
@@ -67,9 +69,9 @@ impl Coallocator {
         };
         // An agreement that may be undone has a name in the records.
         let agreeing = self.turn.as_ref().and_then(|turn| turn.agreeing.as_ref());
-        let repeats = self.config.retry.is_some();
+        let undoes = self.undoes();
         let agreement = agreeing
-            .filter(|_| repeats)
+            .filter(|_| undoes)
             .map(|&(number, _)| AgreementId { coordinator: self.config.me, number });
         let parts = Parts::at(booking.parts.iter().map(|&(holder, _)| holder));
         let mapper = self.mapper.as_ref();
@@ -94,17 +96,17 @@ impl Coallocator {
                     run_time,
                     agreement,
                 };
-                if !repeats {
+                if !undoes {
                     out.send(entry.submitter, SubmissionMessage::Accepted { job });
                 }
                 entry.stage = Stage::Placed(Box::new(Placed {
                     traits,
                     allocation,
                     no_improvement: None,
-                    placed: now,
+                    placed: traits.past.map_or(now, |past| past.placed),
                     first,
                     bookings: vec![booking],
-                    promised_end: None,
+                    promised_end: traits.past.and_then(|past| past.promised_end),
                     trials,
                     parts,
                 }));
@@ -118,25 +120,57 @@ impl Coallocator {
             Stage::Placed(placed) => placed.first.agreement == Some(id),
             Stage::Open(_) => false,
         };
-        self.config.retry.is_none() || self.desk.get(job).is_some_and(placed_by)
+        !self.undoes() || self.desk.get(job).is_some_and(placed_by)
     }
 
-    /// The agreement on a job was undone, so it has no place any more.
-    pub(super) fn take_back(&mut self, job: JobId) {
-        if let Some(entry) = self.desk.get_mut(job)
-            && let Stage::Placed(placed) = &entry.stage
-        {
-            entry.stage = Stage::Open(placed.traits);
+    /// The agreement on a job was undone, so it has no place any more. An agreement that all providers had
+    /// carried out was `known` to the user.
+    pub(super) fn take_back(&mut self, job: JobId, known: bool) {
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        let Stage::Placed(placed) = &entry.stage else { return };
+        let mut traits = placed.traits;
+        if known {
+            let broken = traits.past.map_or(0, |past| past.broken) + 1;
+            let Placed { placed, promised_end, .. } = **placed;
+            traits.past = Some(Past { broken, placed, promised_end });
         }
+        entry.stage = Stage::Open(traits);
+    }
+
+    /// A provider has broken its part of a job.
+    pub(super) fn on_broken(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        match self.turn.as_mut().filter(|turn| turn.is_of(job)) {
+            // The agreement ends first, so that the other providers know what they must give up.
+            Some(turn) => turn.broken_by = Some(from),
+            None => self.give_up(now, job, from, out),
+        }
+    }
+
+    /// All parts of a job are given up, because a provider has broken its own. The job is placed again, unless this
+    /// has happened too often.
+    pub(super) fn give_up(&mut self, now: Time, job: JobId, broken_by: ActorId, out: &mut Outbox) {
+        let Some(placed) = self.desk.get_mut(job).and_then(Entry::placed) else { return };
+        let Some(id) = placed.first.agreement else { return };
+        for provider in placed.parts.left().filter(|&it| it != broken_by) {
+            out.send(provider, CoallocationMessage::GiveUp { job, id });
+        }
+        let broken = placed.traits.past.map_or(0, |past| past.broken) + 1;
+        if broken >= self.config.max_attempts {
+            return self.desk.finish_whole(now, job, JobOutcome::Failed, out);
+        }
+        self.take_back(job, true);
+        self.enqueue(now, job, None, out);
     }
 
     /// Promises a completion to the user after all providers have committed. Later moves send no further promise.
     pub(super) fn promise(&mut self, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         let submitter = entry.submitter;
-        let Some(placed) = entry.placed().filter(|placed| placed.promised_end.is_none()) else {
+        let Some(placed) = entry.placed() else { return };
+        // The first promise stays: if it is broken, the record must show that.
+        if placed.promised_end.is_some() || placed.traits.past.is_some() {
             return;
-        };
+        }
         if placed.first.agreement.is_some() {
             out.send(submitter, SubmissionMessage::Accepted { job });
         }

@@ -1,6 +1,6 @@
 //! Turns: jobs are placed or moved one after the other, with the answers that providers give in the turn.
 
-use haggle_model::{ActorId, JobId, Refusal, Span, Time};
+use haggle_model::{ActorId, JobId, JobOutcome, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
     Allocation, CoallocationPolicy, Demand, FreeTimes, RequestOrder, Search, Stretch,
     earliest_common_start, improve,
@@ -27,6 +27,10 @@ pub(super) struct Turn {
     awaited: Vec<usize>,
     /// Number and place of the current agreement.
     pub(super) agreeing: Option<(u64, Allocation)>,
+    /// Provider that has broken its part before all others have carried out the agreement.
+    pub(super) broken_by: Option<ActorId>,
+    /// True if processors have come back since providers were asked.
+    pub(super) room_grew: bool,
 }
 
 impl Turn {
@@ -109,7 +113,7 @@ impl Coallocator {
             // A job that was withdrawn in the meantime is not on the desk any more.
             return match asked_by {
                 Some(provider) => answer(provider, job, false, out),
-                None => self.desk.refuse(job, Refusal::NoProvider, out),
+                None => self.drop_job(now, job, Refusal::NoProvider, out),
             };
         }
         for &place in &awaited {
@@ -117,7 +121,17 @@ impl Coallocator {
             out.send(self.config.providers[place], question);
         }
         let own = Vec::new();
-        self.turn = Some(Turn { job, asked_by, trial, own, not_before, awaited, agreeing: None });
+        self.turn = Some(Turn {
+            job,
+            asked_by,
+            trial,
+            own,
+            not_before,
+            awaited,
+            agreeing: None,
+            broken_by: None,
+            room_grew: false,
+        });
     }
 
     /// Handles the requested changes of a provider's free times.
@@ -175,7 +189,7 @@ impl Coallocator {
             Some(Entry { stage: Stage::Placed(_), .. }) if self.mapper.is_none() => {
                 self.better(job, soonest)
             }
-            Some(_) => self.choose(job, soonest, out),
+            Some(_) => self.choose(now, job, soonest, out),
         };
         match found {
             Some(allocation) => self.agree(now, job, allocation, out),
@@ -212,14 +226,28 @@ impl Coallocator {
 
     /// A place for a job without one; the job is refused if none is found. For an application, also a place that
     /// replaces its own.
-    fn choose(&mut self, job: JobId, soonest: Time, out: &mut Outbox) -> Option<Allocation> {
+    fn choose(
+        &mut self,
+        now: Time,
+        job: JobId,
+        soonest: Time,
+        out: &mut Outbox,
+    ) -> Option<Allocation> {
         let found = self.find(job, soonest, true);
         let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
         if found.is_none() && self.desk.get(job).is_some_and(is_open) {
             let late = self.find(job, soonest, false);
+            if late.is_none() && self.waits_for_repairs(job) {
+                match self.turn.as_ref().is_some_and(|turn| turn.room_grew) {
+                    // The answers of this turn may be older than that.
+                    true => self.waiting.push(job, None),
+                    false => self.stranded.push(job),
+                }
+                return None;
+            }
             // A place after the deadline shows that the deadline was the reason.
             let reason = late.map_or(Refusal::NoProvider, |_| Refusal::NoWindow);
-            self.desk.refuse(job, reason, out);
+            self.drop_job(now, job, reason, out);
         }
         found
     }
@@ -260,9 +288,40 @@ impl Coallocator {
             let not_before = turn.not_before.clone();
             return self.try_again(now, (job, asked_by), trial + 1, not_before, out);
         } else if asked_by.is_none() {
-            self.desk.refuse(job, Refusal::NoAgreement, out);
+            self.drop_job(now, job, Refusal::NoAgreement, out);
         }
         self.end_turn(now, false, out);
+    }
+
+    /// Tries again to place the jobs that found no room.
+    pub(super) fn try_stranded(&mut self, now: Time, out: &mut Outbox) {
+        for job in std::mem::take(&mut self.stranded) {
+            self.enqueue(now, job, None, out);
+        }
+    }
+
+    /// Returns whether a job would find room if no processor was down.
+    fn waits_for_repairs(&self, job: JobId) -> bool {
+        let entry = self.desk.get(job).filter(|_| self.config.may_break && self.mapper.is_none());
+        let Some(Entry { submission, stage: Stage::Open(traits), .. }) = entry else {
+            return false;
+        };
+        let demand = Demand { deadline: None, ..demand(submission, traits) };
+        let (free, fill) = (self.known.without_failures(), self.config.fill);
+        earliest_common_start(&free, &demand, traits.first, fill, Time::ZERO).is_some()
+    }
+
+    /// A job finds no place: it is refused, or has failed if it was agreed on before.
+    fn drop_job(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
+        let was_agreed = |entry: &Entry<Stage>| match &entry.stage {
+            Stage::Open(traits) => traits.past.is_some(),
+            Stage::Placed(_) => true,
+        };
+        if self.desk.get(job).is_some_and(was_agreed) {
+            self.desk.finish_whole(now, job, JobOutcome::Failed, out);
+        } else {
+            self.desk.refuse(job, reason, out);
+        }
     }
 
     /// Repeats a turn. It ends if no provider is left to ask.

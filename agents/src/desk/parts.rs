@@ -37,6 +37,11 @@ impl Parts {
         self.left.is_empty().then_some(self.outcome)
     }
 
+    /// Providers whose parts are not over.
+    pub fn left(&self) -> impl Iterator<Item = ActorId> {
+        self.left.iter().copied()
+    }
+
     /// Drops the parts of all providers that are not `kept`.
     pub fn retain(&mut self, kept: impl FnMut(&ActorId) -> bool) {
         self.left.retain(kept);

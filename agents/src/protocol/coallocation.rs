@@ -23,7 +23,8 @@
 //! The messages between the two lines are those of [`haggle_agreements`], about [`Parts`]. A provider
 //! that is ready stays so until the start of its part. The metascheduler knows the longest time of a
 //! message, so a commit is never late. If messages are repeated, a commit may be late. Then the agreement
-//! is undone, and the job is tried again.
+//! is undone, and the job is tried again. The same happens if a provider breaks its part, because its
+//! processors have failed or its place was taken: all other parts are given up.
 
 use std::sync::Arc;
 
@@ -96,6 +97,8 @@ pub struct Program {
     pub moves: bool,
     /// True if a provider without room reports from when on it has room.
     pub negotiates: bool,
+    /// True if a provider may break an agreement on it, so that its record names the agreement.
+    pub may_break: bool,
 }
 
 protocol! {
@@ -195,6 +198,28 @@ protocol! {
             /// The agreement by which it is there.
             id: AgreementId,
         } => said("part_started").of(job).tells(DisclosedItem::JobStatus),
+        /// Provider to metascheduler: the part cannot run as agreed. Processors have failed under it, or its
+        /// place was taken by a failure or by work that runs longer than planned.
+        Broken {
+            /// The job.
+            job: JobId,
+            /// The agreement by which it was there.
+            id: AgreementId,
+        } => said("part_broken").of(job).tells(DisclosedItem::JobStatus),
+        /// Provider to metascheduler: processors that had failed are back, so a job may find room that found
+        /// none before. Discloses that.
+        Restored {
+            /// The last job for which the metascheduler asked for free times.
+            job: JobId,
+        } => said("restored").of(job).tells(DisclosedItem::Change),
+        /// Metascheduler to provider: another provider has broken its part, so give up this one, even if it
+        /// runs.
+        GiveUp {
+            /// The job.
+            job: JobId,
+            /// The agreement by which it is there.
+            id: AgreementId,
+        } => said("give_up").of(job),
         /// Provider to metascheduler: its part is over.
         Finished {
             /// The job.

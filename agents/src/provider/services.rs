@@ -115,8 +115,26 @@ impl Services {
             Message::Transaction(message) => {
                 self.transactions.as_mut().is_some_and(|it| it.on_transaction(turn, from, message))
             }
-            Message::Resource(message) => self.on_resource(turn, message),
-            Message::Run(message) => self.on_run(turn, message),
+            Message::Resource(ResourceMessage::Failed { processors }) => {
+                self.on_failed(turn, processors);
+                true
+            }
+            Message::Resource(ResourceMessage::Restored { processors }) => {
+                failures::on_restored(turn, &processors);
+                true
+            }
+            Message::Run(RunMessage::Crashed) => {
+                self.on_crashed(turn);
+                true
+            }
+            Message::Run(RunMessage::Restarted) => {
+                self.on_restarted(turn);
+                true
+            }
+            Message::Run(RunMessage::RunOver) => {
+                self.on_run_over(turn);
+                true
+            }
             _ => false,
         }
     }
@@ -156,7 +174,10 @@ impl Services {
     fn on_timer(&mut self, turn: &mut Turn<'_>, timer: Timer) -> bool {
         match timer {
             Timer::RunEnds { slot } => self.on_run_ended(turn, Slot(slot)),
-            Timer::PlanEnds { slot } => self.jobs.on_plan_ended(turn, Slot(slot)),
+            Timer::PlanEnds { slot } => {
+                self.jobs.on_plan_ended(turn, Slot(slot));
+                self.break_displaced(turn);
+            }
             Timer::CheckpointDue { slot } => self.jobs.on_checkpoint_due(turn, Slot(slot)),
             Timer::PlanDue => self.on_plan_due(turn),
             Timer::Settle => self.on_settled(turn),
@@ -183,32 +204,6 @@ impl Services {
             (Timer::EstimateReady { job }, Some(bargains), ..) => bargains.answer(turn, job),
             (Timer::ThroughputSteady { job }, _, Some(parts), _) => parts.on_steady(turn, job),
             (Timer::AgreementDue, _, _, Some(transactions)) => transactions.on_due(turn),
-            _ => return false,
-        }
-        true
-    }
-
-    /// Processors fail or come back.
-    fn on_resource(&mut self, turn: &mut Turn<'_>, message: ResourceMessage) -> bool {
-        // Refused: a part that failed would leave the other parts of its job without it.
-        if turn.core.takes_parts() {
-            return false;
-        }
-        match message {
-            ResourceMessage::Failed { processors } => self.on_failed(turn, processors),
-            ResourceMessage::Restored { processors } => failures::on_restored(turn, &processors),
-        }
-        true
-    }
-
-    fn on_run(&mut self, turn: &mut Turn<'_>, message: RunMessage) -> bool {
-        // Refused: a part that a crashed scheduler forgot would leave the other parts of its job
-        // without it. The protocols of transactions keep records.
-        let may_crash = !turn.core.takes_parts() || self.transactions.is_some();
-        match message {
-            RunMessage::Crashed if may_crash => self.on_crashed(turn),
-            RunMessage::Restarted if may_crash => self.on_restarted(turn),
-            RunMessage::RunOver => self.on_run_over(turn),
             _ => return false,
         }
         true
@@ -312,6 +307,7 @@ impl Services {
             if down > 0 {
                 turn.core.scheduler.failed(turn.now, down, &[]);
                 self.jobs.answer_displaced(turn, Cause::Failure);
+                self.break_displaced(turn);
             }
             turn.plan_changed();
         }

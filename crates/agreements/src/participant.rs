@@ -221,6 +221,13 @@ impl<S: Subject> Participant<S> {
         }
     }
 
+    /// The requested part cannot be held any longer. A later commit is answered as if the lease had ended.
+    pub fn lapse(&mut self, id: AgreementId, out: &mut Outputs<S>) {
+        if matches!(self.states.get(&id), Some(ParticipantState::Held(_))) {
+            self.give_up(id, ParticipantState::Lapsed, out);
+        }
+    }
+
     /// The lease has ended, or the next inquiry is due.
     pub fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Outputs<S>) {
         let Some(ParticipantState::Held(hold)) = self.states.get(&id) else { return };

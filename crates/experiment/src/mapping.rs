@@ -4,6 +4,7 @@ use haggle_agents::CoallocatorConfig;
 use haggle_agents::coallocator::mapping::{MappingConfig, TOLERANCE};
 use haggle_model::law::Law;
 use haggle_model::{ActorId, Span};
+use haggle_scheduling::MAX_ATTEMPTS;
 use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, RequestOrder};
 
 use haggle_scenario::{Scenario, file};
@@ -64,6 +65,8 @@ pub(super) fn mapper(
         overhead_max: 0,
         trials: mapping.trials,
         retry: None,
+        may_break: false,
+        max_attempts: MAX_ATTEMPTS,
         latency_max,
         seed,
         mapping: Some(mapped),

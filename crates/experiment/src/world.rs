@@ -1,7 +1,7 @@
 //! From a resolved scenario to a world of actors. Here the words of a file become the types of the
 //! engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use haggle_agents::grid::GridPlan;
@@ -416,6 +416,8 @@ impl Stage {
                 overhead_max: coallocation.overhead_max,
                 trials: coallocation.trials,
                 retry: coallocation.retry.map(|retry| retry.0),
+                may_break: may_break(metascheduler, scenario),
+                max_attempts: attempts(metascheduler, scenario),
                 latency_max: latency_max(scenario),
                 seed: scenario.scenario.seed,
                 mapping: None,
@@ -683,4 +685,27 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
         reallocation: rule.map(|rule| (reallocation.period.0, rule)),
         cost: MoveCost { transfer: reallocation.transfer(), start_up: reallocation.start_up.0 },
     }
+}
+
+/// The providers of a metascheduler.
+fn providers_of<'s>(
+    metascheduler: &file::Metascheduler,
+    scenario: &'s Scenario,
+) -> impl Iterator<Item = &'s file::Provider> {
+    let names: BTreeSet<&file::Name> = metascheduler.providers.iter().collect();
+    scenario.providers.iter().filter(move |provider| names.contains(&provider.name))
+}
+
+/// True if a provider of a metascheduler may break its part of a job.
+fn may_break(metascheduler: &file::Metascheduler, scenario: &Scenario) -> bool {
+    let failing = scenario.processor_failures().flat_map(|it| &it.of);
+    let failing: BTreeSet<&file::Name> = failing.chain(scenario.crashing()).collect();
+    providers_of(metascheduler, scenario)
+        .any(|it| it.overrun == file::Overrun::Extend || failing.contains(&it.name))
+}
+
+/// Most attempts to run a job on the providers of a metascheduler.
+fn attempts(metascheduler: &file::Metascheduler, scenario: &Scenario) -> u32 {
+    let attempts = providers_of(metascheduler, scenario).filter_map(|it| it.max_attempts);
+    attempts.min().unwrap_or(MAX_ATTEMPTS)
 }

@@ -30,6 +30,8 @@ pub(in crate::provider) struct Mailbox {
     /// failed.
     pub(in crate::provider) lost_jobs: BTreeSet<Slot>,
     pub(in crate::provider) lost_tasks: BTreeMap<Slot, u32>,
+    /// Lost parts of jobs that are spread over providers.
+    pub(in crate::provider) lost_parts: BTreeSet<Slot>,
     /// Processors that are down, and are up for the scheduler.
     pub(in crate::provider) failed: ProcessorSet,
     /// Processors that are up, and are down for the scheduler.
@@ -47,6 +49,7 @@ impl Mailbox {
     pub(in crate::provider) fn fail(&mut self, processors: &ProcessorSet, losses: Losses) {
         self.lost.extend(losses.killed);
         self.lost_jobs.extend(losses.jobs);
+        self.lost_parts.extend(losses.parts);
         for (slot, tasks) in losses.tasks {
             *self.lost_tasks.entry(slot).or_default() += tasks;
         }
@@ -83,6 +86,8 @@ pub(in crate::provider) struct Losses {
     pub(in crate::provider) killed: Vec<Killed>,
     /// Rigid jobs.
     pub(in crate::provider) jobs: Vec<Slot>,
+    /// Parts of jobs that are spread over providers.
+    pub(in crate::provider) parts: Vec<Slot>,
     /// Shares, each with the number of its lost tasks.
     pub(in crate::provider) tasks: Vec<(Slot, u32)>,
 }

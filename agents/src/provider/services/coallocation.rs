@@ -23,7 +23,7 @@ use self::profiling::Profiling;
 use crate::Outbox;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
 use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
-use crate::provider::core::{Attempt, Core, Piece, Turn, limited};
+use crate::provider::core::{Attempt, Core, Losses, Piece, Turn, limited};
 
 /// State of co-allocation at a provider, beside the parts.
 #[derive(Debug)]
@@ -36,8 +36,9 @@ pub(super) struct Coallocation {
     rounds: Rounds<JobId>,
     /// Job whose metascheduler has been asked for a move and has not answered.
     asked: Option<JobId>,
-    /// Metaschedulers that have received free times, each with the stretch that has changed since.
-    told: BTreeMap<ActorId, Option<(Time, Time)>>,
+    /// Metaschedulers that have received free times, each with the job for which it asked last, and with the
+    /// stretch that has changed since.
+    told: BTreeMap<ActorId, (JobId, Option<(Time, Time)>)>,
     profiling: Profiling,
 }
 
@@ -59,6 +60,8 @@ pub(in crate::provider) struct Part {
     /// Request for which it is ready. Before the first commit, this is the request to hold the part.
     pending: Option<(AgreementId, Want)>,
     run: Option<Attempt>,
+    /// True if the queue has forgotten it, because it lost its processors or its place.
+    is_lost: bool,
 }
 
 impl Coallocation {
@@ -85,7 +88,7 @@ impl Part {
     /// Returns whether it is agreed and waits at its booked place.
     fn waits(&self) -> bool {
         let is_held = matches!(self.pending, Some((_, Want::Reserve(..))));
-        self.run.is_none() && !is_held
+        self.run.is_none() && !is_held && !self.is_lost
     }
 
     /// Latest time at which it starts, or at which its pending request is dropped.
@@ -181,8 +184,18 @@ impl Coallocation {
             CoallocationMessage::Profile { job, application, tolerance } => {
                 self.profile(turn, from, (job, &application, tolerance))
             }
+            CoallocationMessage::GiveUp { job, id } => {
+                // The part may be over, or broken here as well.
+                let job = self.agreed_under(turn.core, job, id).filter(|_| id.coordinator == from);
+                if let Some(job) = job {
+                    self.undo_part(turn, job);
+                }
+                true
+            }
             // These messages are for metaschedulers.
-            CoallocationMessage::Slots { .. }
+            CoallocationMessage::Broken { .. }
+            | CoallocationMessage::Restored { .. }
+            | CoallocationMessage::Slots { .. }
             | CoallocationMessage::Throughput { .. }
             | CoallocationMessage::Machines { .. }
             | CoallocationMessage::Answer { .. }
@@ -208,7 +221,7 @@ impl Coallocation {
             return turn.out.send(from, QueryMessage::NoAnswer { job, reason });
         }
         let publishes = turn.core.config.publishes;
-        let (begin, end) = self.untold(turn.core, from).unwrap_or_default();
+        let (begin, end) = self.untold(turn.core, from, job).unwrap_or_default();
         let own = self.own_part(turn.core, from, job);
         let queue = queue(turn.core);
         let changed = Box::new(queue.free_during(turn.now, begin, end).published(publishes));
@@ -218,17 +231,23 @@ impl Coallocation {
     }
 
     /// The stretch of free times that a metascheduler does not know yet. It counts as known from now on.
-    fn untold(&mut self, core: &mut Core, metascheduler: ActorId) -> Option<(Time, Time)> {
+    fn untold(
+        &mut self,
+        core: &mut Core,
+        metascheduler: ActorId,
+        job: JobId,
+    ) -> Option<(Time, Time)> {
         let changed = queue(core).take_changed();
         let told = &mut self.told;
         if let Some((begin, end)) = changed {
-            for untold in told.values_mut() {
+            for (_, untold) in told.values_mut() {
                 let (from, until) = untold.get_or_insert((begin, end));
                 (*from, *until) = (begin.min(*from), end.max(*until));
             }
         }
         // A metascheduler that asks for the first time gets all free times.
-        told.insert(metascheduler, None).unwrap_or(Some((Time::ZERO, Time::FOREVER)))
+        let before = told.insert(metascheduler, (job, None));
+        before.map_or(Some((Time::ZERO, Time::FOREVER)), |(_, untold)| untold)
     }
 
     /// The slot of a metascheduler's part of a job here.
@@ -277,10 +296,12 @@ impl Coallocation {
                 Want::Reserve(..) => repeats || !core.pieces.has(job),
                 Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
             },
-            Instruction::Commit(()) => repeats || pending == Some(message.id),
+            // A provider that broke a hold answers the commit with that.
+            Instruction::Commit(()) => repeats || pending == Some(message.id) || knows(message.id),
             // A held part may have been given back already.
             Instruction::Abort => part.is_none() || its_own.is_some(),
-            Instruction::Undo => repeats,
+            // If another provider breaks its part, it may be that this one has broken its own, too.
+            Instruction::Undo => repeats || part.is_none_or(|part| part.program.may_break),
             // Agreements on parts never use the other mode.
             Instruction::Prepare { .. } => false,
         };
@@ -392,13 +413,14 @@ impl Coallocation {
                 job,
                 metascheduler: id.coordinator,
                 agreement: id,
-                may_be_undone: turn.core.numbered.knows(id.coordinator),
+                may_be_undone: program.may_break || turn.core.numbered.knows(id.coordinator),
                 program,
                 place,
                 queued: turn.now,
                 promised_end: place.start + place.span,
                 pending: None,
                 run: None,
+                is_lost: false,
             };
             turn.core.load.waits(place.processors, Some(place.span));
             turn.core.pieces.insert(Piece::Part(Box::new(part)));
@@ -467,9 +489,11 @@ impl Coallocation {
     }
 
     fn give_up_part(&mut self, turn: &mut Turn<'_>, job: JobId) {
-        let Some((slot, &Part { place, .. })) = self.part(turn.core, job) else { return };
-        let withdrawn = queue(turn.core).withdraw(turn.now, slot);
-        debug_assert!(withdrawn, "no part that is given up has started");
+        let Some((slot, &Part { place, is_lost, .. })) = self.part(turn.core, job) else { return };
+        if !is_lost {
+            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
+            debug_assert!(withdrawn, "no part that is given up has started");
+        }
         queue(turn.core).compress(turn.now);
         turn.core.load.leaves(place.processors, Some(place.span));
         self.release_part(turn.core, slot);
@@ -479,6 +503,10 @@ impl Coallocation {
     /// Another provider could not carry out its part any more: this one is given up, even if it runs.
     fn undo_part(&mut self, turn: &mut Turn<'_>, job: JobId) {
         let Some((slot, part)) = self.part(turn.core, job) else { return };
+        if part.is_lost {
+            // The queue has not forgotten its slot yet; it is released with the failure.
+            return;
+        }
         if part.run.is_none() {
             return self.give_up_part(turn, job);
         }
@@ -494,6 +522,64 @@ impl Coallocation {
         turn.out.observe(over);
         turn.ended_early(planned_end);
         turn.plan_changed();
+    }
+
+    /// A part has lost its processors or its place, and the queue has forgotten it: it belongs to its job
+    /// no longer.
+    pub(super) fn break_part(&mut self, turn: &mut Turn<'_>, slot: Slot) {
+        let Some(part) = turn.core.pieces.get_mut::<Part>(slot) else { return };
+        let (job, has_run) = (part.job, std::mem::replace(&mut part.is_lost, true));
+        let pending = part.pending.map(|(id, _)| id);
+        let is_held = matches!(part.pending, Some((_, Want::Reserve(..))));
+        if let Some(id) = pending {
+            let mut acts = Acts::new();
+            self.seat.with(&mut acts, |it, effects| it.lapse(id, effects));
+            self.carry_out_for_part(turn, job, acts);
+        }
+        if is_held {
+            // Its metascheduler learns of it from the answer to its commit.
+            return;
+        }
+        let Some(part) = self.release_part(turn.core, slot) else { return };
+        if !has_run {
+            turn.core.load.leaves(part.place.processors, Some(part.place.span));
+        }
+        let message = CoallocationMessage::Broken { job, id: part.agreement };
+        turn.say(part.metascheduler, message);
+        turn.plan_changed();
+    }
+
+    /// The scheduler was down: parts that should have started have missed the other parts of their jobs.
+    pub(super) fn break_late(&mut self, turn: &mut Turn<'_>) {
+        let is_late = |&(_, &slot): &(&JobId, &Slot)| {
+            let part = turn.core.pieces.get::<Part>(slot);
+            part.is_some_and(|part| part.run.is_none() && part.place.start < turn.now)
+        };
+        let late = Vec::from_iter(self.parts.iter().filter(is_late).map(|(_, &slot)| slot));
+        for slot in late {
+            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
+            debug_assert!(withdrawn, "a part that has not started waits");
+            self.break_part(turn, slot);
+        }
+    }
+
+    /// Failed processors are back: metaschedulers may have jobs that wait for them.
+    pub(super) fn tell_restored(&mut self, turn: &mut Turn<'_>) {
+        for (&metascheduler, &(job, _)) in &self.told {
+            turn.out.send(metascheduler, CoallocationMessage::Restored { job });
+        }
+    }
+
+    /// The participant is lost, except its records.
+    pub(super) fn crash(&mut self) {
+        self.seat.crash();
+    }
+
+    /// The participant starts again from its records. The parts are still in the plan.
+    pub(super) fn restart(&mut self, turn: &mut Turn<'_>) {
+        let mut acts = Acts::new();
+        self.seat.start(turn.now, &mut acts);
+        self.carry_out_for_part(turn, JobId::default(), acts);
     }
 
     fn release_part(&mut self, core: &mut Core, slot: Slot) -> Option<Part> {
@@ -594,6 +680,20 @@ pub(super) fn start_part(turn: &mut Turn<'_>, slot: Slot) {
     // The queue may have started it earlier than it was booked.
     part.place.start = turn.now;
     part.run = Some(Attempt { end, outcome, ..attempt });
+}
+
+/// A part that runs has lost processors. It keeps its slot until the queue has forgotten it.
+pub(super) fn lose(turn: &mut Turn<'_>, slot: Slot, losses: &mut Losses) {
+    let Turn { core, now, out } = turn;
+    let Some(part) = core.pieces.get_mut::<Part>(slot) else { return };
+    let Some(attempt) = part.run.take() else { return };
+    part.is_lost = true;
+    out.stop(Timer::RunEnds { slot: slot.0 });
+    core.machine.end(&attempt);
+    losses.killed.push(attempt.killed(slot));
+    losses.parts.push(slot);
+    let run = attempt.lost(core.config.id, *now);
+    out.observe(Observation::RunLost { job: part.job, run });
 }
 
 fn queue(core: &mut Core) -> &mut CoallocationQueue {

@@ -78,8 +78,8 @@ impl Services {
         match turn.core.pieces.at(slot) {
             Some(Piece::Job(_)) => self.jobs.lose(turn, slot, losses),
             Some(Piece::Share(_)) => super::bargains::lose(turn, slot, failed, losses),
-            // A provider that takes parts has no failures.
-            Some(Piece::Part(_) | Piece::Booking(_)) => {}
+            Some(Piece::Part(_)) => super::coallocation::lose(turn, slot, losses),
+            Some(Piece::Booking(_)) => super::transactions::lose(turn, slot, losses),
             // This work does not run.
             Some(Piece::Expected(_) | Piece::Held) | None => {}
         }
@@ -108,6 +108,7 @@ impl Services {
     pub(super) fn on_crashed(&mut self, turn: &mut Turn<'_>) {
         turn.core.mailbox.get_or_insert_default().is_down = true;
         self.bargains.iter_mut().for_each(super::Bargains::crash);
+        self.coallocation.iter_mut().for_each(super::Coallocation::crash);
         self.transactions.iter_mut().for_each(super::Transactions::crash);
     }
 
@@ -115,6 +116,9 @@ impl Services {
     pub(super) fn on_restarted(&mut self, turn: &mut Turn<'_>) {
         if let Some(bargains) = &mut self.bargains {
             bargains.restart(turn);
+        }
+        if let Some(parts) = &mut self.coallocation {
+            parts.restart(turn);
         }
         if let Some(mailbox) = turn.core.mailbox.take_if(|mailbox| mailbox.is_down) {
             self.settle(turn, *mailbox);
@@ -133,8 +137,10 @@ impl Services {
         let is_down = mailbox.is_down;
         let lost_jobs = std::mem::take(&mut mailbox.lost_jobs);
         let lost_tasks = std::mem::take(&mut mailbox.lost_tasks);
+        let lost_parts = std::mem::take(&mut mailbox.lost_parts);
         // Nothing may start before the scheduler knows everything.
         turn.core.mailbox = Some(Box::new(Mailbox { is_down, ..Mailbox::default() }));
+        let restores = !mailbox.restored.is_empty();
         let cause = if mailbox.fails() { Cause::Failure } else { Cause::Crash };
         let news = turn.notify(mailbox);
         // Order: jobs that need another place in their window, then reservations that lost theirs,
@@ -147,7 +153,15 @@ impl Services {
         if let Some(bargains) = &mut self.bargains {
             lost_tasks.into_iter().for_each(|(slot, tasks)| bargains.lost_tasks(turn, slot, tasks));
         }
+        lost_parts.into_iter().for_each(|slot| self.break_part(turn, slot));
+        self.break_displaced(turn);
+        if let Some(parts) = self.coallocation.as_mut().filter(|_| restores) {
+            parts.tell_restored(turn);
+        }
         if is_down {
+            if let Some(parts) = &mut self.coallocation {
+                parts.break_late(turn);
+            }
             self.catch_up_with_plans(turn);
         }
         let since = turn.core.mailbox.take().map(|since| since.news).unwrap_or_default();
@@ -158,6 +172,25 @@ impl Services {
             transactions.restart(turn);
         }
         turn.plan_changed();
+    }
+
+    /// Breaks the parts that have lost their places in the plan.
+    pub(super) fn break_displaced(&mut self, turn: &mut Turn<'_>) {
+        let mut displaced = Vec::new();
+        if let Some(queue) = turn.core.scheduler.coallocation() {
+            queue.take_displaced(&mut displaced);
+        }
+        displaced.into_iter().for_each(|slot| self.break_part(turn, slot));
+    }
+
+    /// A part has lost its processors or its place, and the scheduler has forgotten it.
+    fn break_part(&mut self, turn: &mut Turn<'_>, slot: Slot) {
+        let Services { coallocation, transactions, .. } = self;
+        match (turn.core.pieces.at(slot), coallocation, transactions) {
+            (Some(Piece::Part(_)), Some(parts), _) => parts.break_part(turn, slot),
+            (Some(Piece::Booking(_)), _, Some(bookings)) => bookings.break_booking(turn, slot),
+            _ => unreachable!("the queue displaces parts, and a lost part is held until now"),
+        }
     }
 
     /// Extends the plans of work that still runs and was planned to end while the scheduler was

@@ -32,7 +32,7 @@ use haggle_scheduling::{LocalScheduler, Overrun, Slot};
 use crate::Outbox;
 use crate::protocol::transaction::{Ask, Room, Spoken};
 use crate::protocol::{Timer, TransactionMessage};
-use crate::provider::core::{Attempt, Core, Piece, Turn, limited};
+use crate::provider::core::{Attempt, Core, Losses, Piece, Turn, limited};
 use crate::transaction::{Acts, Participates, Transaction};
 
 /// A protocol, and the metaschedulers that follow it with these parameters.
@@ -96,6 +96,8 @@ pub(in crate::provider) struct Booking {
     pub(in crate::provider) held: Option<Attempt>,
     /// Time at which its program began.
     runs_since: Option<Time>,
+    /// True if the queue has forgotten it, because it lost its processors or its place.
+    is_lost: bool,
 }
 
 impl Transactions {
@@ -367,6 +369,7 @@ impl Transactions {
             may_begin: false,
             held: None,
             runs_since: None,
+            is_lost: false,
         };
         turn.core.pieces.insert(Piece::Booking(Box::new(booking)));
         self.bookings.insert(id, slot);
@@ -382,6 +385,11 @@ impl Transactions {
             return;
         }
         let job = booking.ask.job;
+        if booking.is_lost {
+            let end = turn.now;
+            observe_agreement(turn, id, job, AgreementEvent::CarriedOut { end });
+            return self.fail_booking(turn, slot);
+        }
         let end = booking.start.max(turn.now) + booking.ask.span;
         booking.end = end.min(booking.end);
         let end = booking.end;
@@ -416,6 +424,39 @@ impl Transactions {
         let (id, job, planned_end) = (booking.id, booking.ask.job, booking.end);
         self.free_processors(turn, slot, &booking);
         booking.file(turn.core.config.id, turn.now, outcome, turn.out);
+        self.report_over(turn, id, job, outcome);
+        turn.ended_early(planned_end);
+        turn.plan_changed();
+    }
+
+    /// A part has lost its processors or its place, and the queue has forgotten it. It has failed as soon as
+    /// its job may begin: until then, its agreement may still end without it.
+    pub(super) fn break_booking(&mut self, turn: &mut Turn<'_>, slot: Slot) {
+        let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else { return };
+        if !std::mem::replace(&mut booking.is_lost, true) {
+            turn.core.load.leaves(booking.ask.processors, Some(booking.ask.span));
+        }
+        if booking.may_begin {
+            self.fail_booking(turn, slot);
+        }
+        turn.plan_changed();
+    }
+
+    /// A part that was agreed on cannot run.
+    fn fail_booking(&mut self, turn: &mut Turn<'_>, slot: Slot) {
+        let Some(booking) = self.release_booking(turn.core, slot) else { return };
+        turn.out.observe(booking.share(turn.core.config.id, Vec::new()));
+        self.report_over(turn, booking.id, booking.ask.job, JobOutcome::Failed);
+    }
+
+    /// Reports that a part is over, until its coordinator has acknowledged that.
+    fn report_over(
+        &mut self,
+        turn: &mut Turn<'_>,
+        id: AgreementId,
+        job: JobId,
+        outcome: JobOutcome,
+    ) {
         observe_agreement(turn, id, job, AgreementEvent::PartOver);
         self.remember_over(turn, id);
         let party = self.party(id);
@@ -426,8 +467,6 @@ impl Transactions {
             self.set_agreement_timer(turn);
         }
         turn.say(id.coordinator, TransactionMessage::Over { job, id, outcome });
-        turn.ended_early(planned_end);
-        turn.plan_changed();
     }
 
     /// Notifies the machine of the protocol that a part is over, so that it can answer later
@@ -456,9 +495,11 @@ impl Transactions {
     /// A part is given back, or stopped.
     pub(super) fn give_up_booking(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
         let Some((slot, booking)) = self.booking(turn.core, id) else { return };
-        let (is_held, ask) = (booking.held.is_some(), booking.ask);
+        let (is_held, is_lost, ask) = (booking.held.is_some(), booking.is_lost, booking.ask);
         observe_agreement(turn, id, ask.job, AgreementEvent::GivenUp);
-        if is_held {
+        if is_lost {
+            self.release_booking(turn.core, slot);
+        } else if is_held {
             turn.out.stop(Timer::RunEnds { slot: slot.0 });
             let Some(booking) = self.release_booking(turn.core, slot) else { return };
             self.free_processors(turn, slot, &booking);
@@ -498,7 +539,10 @@ impl Transactions {
         if !self.started || turn.core.mailbox.is_some() {
             return;
         }
-        let parts: Vec<Slot> = self.bookings.values().copied().collect();
+        let waits = |slot: &Slot| {
+            turn.core.pieces.get::<Booking>(*slot).is_some_and(|booking| !booking.is_lost)
+        };
+        let parts: Vec<Slot> = self.bookings.values().copied().filter(waits).collect();
         queue(turn.core).catch_up(turn.now, &parts);
         for party in 0..self.parties.len() {
             let mut acts = Acts::new();
@@ -656,6 +700,20 @@ fn observe_agreement(turn: &mut Turn<'_>, id: AgreementId, job: JobId, event: Ag
 /// True if the machine is large enough for the requested part.
 fn can_ever_hold(core: &Core, ask: &Ask) -> bool {
     (1..=core.config.processors).contains(&ask.processors)
+}
+
+/// A part that has its processors loses some of them. It keeps its slot until the queue has forgotten it.
+pub(super) fn lose(turn: &mut Turn<'_>, slot: Slot, losses: &mut Losses) {
+    let Turn { core, now, out } = turn;
+    let Some(booking) = core.pieces.get_mut::<Booking>(slot) else { return };
+    let Some(attempt) = booking.held.take() else { return };
+    booking.is_lost = true;
+    out.stop(Timer::RunEnds { slot: slot.0 });
+    core.machine.end(&attempt);
+    losses.killed.push(attempt.killed(slot));
+    losses.parts.push(slot);
+    let run = attempt.lost(core.config.id, *now);
+    out.observe(Observation::RunLost { job: booking.ask.job, run });
 }
 
 fn queue(core: &mut Core) -> &mut CoallocationQueue {

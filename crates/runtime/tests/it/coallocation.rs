@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::Message;
-use haggle_model::{EventsOrder, JobClass, JobOutcome, JobRecord, Span, Time};
+use haggle_agents::{Message, OnFailure};
+use haggle_model::{EventsOrder, JobClass, JobOutcome, JobRecord, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
+use haggle_scheduling::Overrun;
 use haggle_scheduling::coallocation::{
     CoallocationPolicy, FillRule, RemapRule, RequestOrder, with_overhead,
 };
@@ -205,6 +206,18 @@ struct Drawn {
     /// Time between repetitions of messages without answer, in seconds.
     retry: Option<i64>,
     trouble: Option<Trouble>,
+    breaks: Option<Breaks>,
+}
+
+/// Reasons for which providers break agreements.
+#[derive(Clone, Debug)]
+struct Breaks {
+    /// Processors that fail, each with its outages.
+    failing: Vec<(u32, u32, Vec<(i64, i64)>)>,
+    /// True if local jobs may run longer than they request.
+    overruns: bool,
+    on_failure: OnFailure,
+    max_attempts: u32,
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -255,8 +268,46 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 horizon,
                 retry: None,
                 trouble: None,
+                breaks: None,
             },
         )
+}
+
+/// Jobs that stay where they are placed, on processors that fail and come back, beside local jobs that may run over.
+fn breaking() -> impl Strategy<Value = Drawn> {
+    let outages = prop::collection::vec((0_i64..60, 1_i64..30), 1..4).prop_map(|gaps| {
+        let mut at = 0;
+        let outage = |(gap, lasts): (i64, i64)| {
+            let from = at + gap;
+            at = from + lasts;
+            (from, at)
+        };
+        Vec::from_iter(gaps.into_iter().map(outage))
+    });
+    let failing = prop::collection::vec((any::<u32>(), any::<u32>(), outages), 0..6);
+    let on_failure =
+        prop::sample::select(vec![OnFailure::Restart, OnFailure::Requeue, OnFailure::Fail]);
+    (drawn(), failing, any::<bool>(), on_failure, 1_u32..6).prop_map(
+        |(drawn, failing, overruns, on_failure, max_attempts)| {
+            let moves = vec![CoallocationPolicy::Rigid; drawn.moves.len()];
+            let breaks = Some(Breaks { failing, overruns, on_failure, max_attempts });
+            Drawn { moves, breaks, ..drawn }
+        },
+    )
+}
+
+/// The same with messages that are lost, and with crashes of providers and metaschedulers.
+fn breaking_and_lossy() -> impl Strategy<Value = Drawn> {
+    let crash = (any::<u32>(), 0_i64..120, 1_i64..60)
+        .prop_map(|(actor, from, lasts)| (actor, from, from + lasts));
+    let crashes = prop::collection::vec(crash, 0..4);
+    (lossy(), breaking(), crashes).prop_map(|(lossy, breaking, crashes)| {
+        let actors = (lossy.providers.len() + lossy.moves.len()) as u32;
+        let crash = |(who, from, until): (u32, i64, i64)| (who % actors, from, until);
+        let crashes = Vec::from_iter(crashes.into_iter().map(crash));
+        let trouble = lossy.trouble.map(|trouble| Trouble { crashes, ..trouble });
+        Drawn { trouble, breaks: breaking.breaks, ..lossy }
+    })
 }
 
 /// Jobs that stay where they are placed, and messages that are repeated. A network loses 20 % to 40 % of the messages,
@@ -297,7 +348,13 @@ fn lossy() -> impl Strategy<Value = Drawn> {
 fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
     for &(processors, publishes) in &drawn.providers {
-        setup = setup.coallocating(processors).change(|it| it.publishes = 10_000 * publishes);
+        setup = setup.coallocating(processors).change(|it| {
+            it.publishes = 10_000 * publishes;
+            if let Some(breaks) = &drawn.breaks {
+                it.overrun = if breaks.overruns { Overrun::Extend } else { Overrun::Kill };
+                (it.on_failure, it.max_attempts) = (breaks.on_failure, breaks.max_attempts);
+            }
+        });
     }
     for &moves in &drawn.moves {
         setup = setup.coallocator(moves, drawn.overhead).change_coallocator(|it| {
@@ -305,8 +362,17 @@ fn setup(drawn: &Drawn) -> Setup {
             it.requests =
                 if drawn.retry.is_some() { RequestOrder::InTurns } else { drawn.requests };
             it.retry = drawn.retry.map(Span::from_secs);
+            if let Some(breaks) = &drawn.breaks {
+                (it.may_break, it.max_attempts) = (true, breaks.max_attempts);
+            }
         });
     }
+    let failing = drawn.breaks.iter().flat_map(|breaks| &breaks.failing);
+    setup.failing = Vec::from_iter(failing.map(|(provider, processor, outages)| {
+        let provider = provider % drawn.providers.len() as u32;
+        let processor = processor % drawn.providers[provider as usize].0;
+        (provider, ProcessorSet::range(processor, 1), outages.clone())
+    }));
     setup.trouble = drawn.trouble.clone();
     let providers = drawn.providers.len();
     let mut number = 0;
@@ -336,7 +402,7 @@ fn setup(drawn: &Drawn) -> Setup {
 }
 
 /// Checks that the parts of a job start and end together, make up the whole, and take the right time.
-fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
+fn is_whole(record: &JobRecord, reorders: bool, breaks: bool) -> Result<(), TestCaseError> {
     let number = record.job.number;
     let bag = record.bag.as_ref().expect("by parts");
     let placed = bag.coallocated.expect("a rigid job");
@@ -360,7 +426,7 @@ fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
     };
     prop_assert_eq!(first.end - first.start, takes, "job {}", number);
     // A short job may end before all messages about its place have arrived, because these are out of order.
-    let promised = record.promised_end.map_or(reorders, |it| first.end <= it);
+    let promised = breaks || record.promised_end.map_or(reorders, |it| first.end <= it);
     prop_assert!(promised, "{} is late, or was promised nothing", number);
     Ok(())
 }
@@ -384,10 +450,16 @@ fn check(drawn: &Drawn) -> Result<(), TestCaseError> {
     };
     for record in &ran.records {
         let unfinished = drawn.retry.is_some() && record.outcome == JobOutcome::Unfinished;
-        let begin = || Vec::from_iter(ran.log.lines().take(200)).join("\n");
-        prop_assert!(!unfinished, "job {} waits:\n{}", record.job.number, begin());
+        let breaks = drawn.breaks.is_some();
+        // All events about the job, and all failures.
+        let its = format!(" {}", record.job.id.0);
+        let about = |line: &&str| line.ends_with(&its) || line.ends_with("ed -");
+        let story = || Vec::from_iter(ran.log.lines().filter(about)).join("\n");
+        prop_assert!(!unfinished, "job {} waits:\n{}", record.job.number, story());
         if record.bag.is_some() {
-            is_whole(record, drawn.reordering || drawn.retry.is_some())?;
+            if !(breaks && record.outcome == JobOutcome::Failed) {
+                is_whole(record, drawn.reordering || drawn.retry.is_some(), breaks)?;
+            }
             for share in record.bag.iter().flat_map(|bag| &bag.shares) {
                 for run in &share.runs {
                     hold(share.provider.0, &run.processors, run.start, run.end);
@@ -398,7 +470,7 @@ fn check(drawn: &Drawn) -> Result<(), TestCaseError> {
         match (record.provider, record.start) {
             (Some(provider), Some(start)) => {
                 hold(provider.0, &record.processors, start, record.end);
-                let kept = record.promised_end.is_some_and(|it| record.end <= it);
+                let kept = breaks || record.promised_end.is_some_and(|it| record.end <= it);
                 prop_assert!(kept, "local job {} is late", record.job.number);
             }
             _ => {
@@ -406,6 +478,7 @@ fn check(drawn: &Drawn) -> Result<(), TestCaseError> {
                 let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
                 let sees_all = drawn.moves.len() == 1 && !hides && setup.latency == Span::ZERO;
                 let sees_all = sees_all && setup.jitter == Span::ZERO && drawn.retry.is_none();
+                let sees_all = sees_all && !breaks;
                 if rejected && sees_all && record.class == JobClass::External {
                     prop_assert!(record.job.processors > widest, "{}", record.job.number);
                 }
@@ -435,6 +508,22 @@ fn a_job_runs_whole_or_not_at_all_and_drivers_agree() {
 #[test]
 fn a_job_runs_whole_or_not_at_all_whatever_is_lost_or_late() {
     cases(100, lossy());
+}
+
+#[test]
+fn a_job_runs_whole_or_fails_on_providers_that_break_their_parts() {
+    cases(200, breaking());
+}
+
+#[test]
+fn a_job_runs_whole_or_fails_whatever_breaks_and_is_lost() {
+    cases(100, breaking_and_lossy());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_job_runs_whole_or_fails_whatever_breaks_and_is_lost_at_length() {
+    cases(10_000, breaking_and_lossy());
 }
 
 #[test]

@@ -190,6 +190,9 @@ table! {
         RescheduleRequest { job: Tells(Item::Change) },
         Rescheduled { job: Names, moved: Asks },
         Started { job: Tells(Item::JobStatus), id: Returned },
+        Broken { job: Tells(Item::JobStatus), id: Returned },
+        Restored { job: Tells(Item::Change) },
+        GiveUp { job: Names, id: Returned },
         Finished { job: Tells(Item::JobStatus), id: Returned, outcome: Tells(Item::JobStatus) },
     }
     part_instruction(Instruction<Parts>) {
@@ -327,6 +330,7 @@ contents! {
     place(Place) { start: Asks, span: Asks, processors: Asks, alone: Asks, run_time: Program }
     part_program(PartProgram) {
         overhead: Tells(Item::Job), key: Tells(Item::Job), moves: Asks, negotiates: Asks,
+        may_break: Asks,
     }
     to_part_holder(ToParticipant<Parts>) {
         id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::Job]),

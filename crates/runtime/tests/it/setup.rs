@@ -177,6 +177,8 @@ impl Setup {
             overhead_max: 25,
             trials: 5,
             retry: None,
+            may_break: false,
+            max_attempts: 10,
             latency_max: Span::ZERO,
             seed: 1,
             mapping: None,
@@ -808,10 +810,11 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
             CoallocationMessage::Machines { available, .. } if !available.is_empty() => {
                 DisclosedItem::Estimate
             }
-            CoallocationMessage::RescheduleRequest { .. } => DisclosedItem::Change,
-            CoallocationMessage::Started { .. } | CoallocationMessage::Finished { .. } => {
-                DisclosedItem::JobStatus
-            }
+            CoallocationMessage::RescheduleRequest { .. }
+            | CoallocationMessage::Restored { .. } => DisclosedItem::Change,
+            CoallocationMessage::Started { .. }
+            | CoallocationMessage::Broken { .. }
+            | CoallocationMessage::Finished { .. } => DisclosedItem::JobStatus,
             _ => return Vec::new(),
         },
         Message::Transaction(TransactionMessage::Said { message, .. }) => {

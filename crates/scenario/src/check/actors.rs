@@ -350,18 +350,6 @@ impl<'a> Check<'a> {
             return;
         }
         let name = &provider.name;
-        if let Some(other) = spread.get(&place) {
-            self.report(
-                &path.key("reallocation"),
-                format!(
-                    "provider \"{name}\" holds parts of the jobs that metascheduler \"{}\" \
-                     spreads, and cannot size moldable jobs",
-                    other.name
-                ),
-                "moves jobs there",
-                format!("leave \"{name}\" to one of the two metaschedulers"),
-            );
-        }
         if provider.policy.reserves() || replaced {
             return;
         }

@@ -136,6 +136,11 @@ impl Check<'_> {
         let provider = &self.scenario.providers[place];
         let path = Path::root().key("provider").index(place);
         let by = &metascheduler.name;
+        // A part that stays can be broken: its metascheduler places the job again.
+        let stays = metascheduler
+            .coallocation
+            .as_ref()
+            .is_some_and(|it| it.policy.moves() == CoallocationPolicy::Rigid);
         let rows = [
             (
                 "policy",
@@ -154,9 +159,9 @@ impl Check<'_> {
             ),
             (
                 "overrun",
-                provider.overrun == Overrun::Kill,
-                "lets no job run into the time of a part",
-                "set `overrun = \"kill\"`",
+                provider.overrun == Overrun::Kill || stays,
+                "lets no job run into the time of a part that may move",
+                "set `overrun = \"kill\"`, or `policy = \"rigid\"` of the metascheduler",
             ),
             (
                 "speed",
@@ -182,9 +187,10 @@ impl Check<'_> {
                 );
             }
         }
-        let fails = names.failing.contains(&place);
+        let fails = names.failing.contains(&place) && !stays;
         // Under a protocol, crashes need `retry`, which is checked with the protocol.
-        let survives = metascheduler.transaction().is_some();
+        let survives =
+            metascheduler.transaction().is_some() || (stays && metascheduler.retry().is_some());
         let crashes = !survives && names.crash_at(provider);
         if fails || crashes {
             self.report(
