@@ -19,10 +19,11 @@ use haggle_agreements::watch::WatchRules;
 use haggle_agreements::{InDoubt, Rules};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{
-    ActorId, AgreementEvent, AgreementId, Job, JobOutcome, JobRecord, Observation, Refusal, Span,
-    Time,
+    ActorId, AgreementEvent, AgreementId, Job, JobOutcome, JobRecord, Observation, ProcessorSet,
+    Refusal, Span, Time,
 };
 use haggle_runtime::{Driver, OutsideError, Sink, run};
+use haggle_scheduling::Overrun;
 use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
@@ -254,6 +255,14 @@ impl Sink for Watcher {
     ) -> Result<(), OutsideError> {
         match observation {
             Observation::JobOver(record) => self.records.push(JobRecord::clone(record)),
+            Observation::RunLost { run, .. } => {
+                for &(first, last) in run.processors.intervals() {
+                    for processor in first..=last {
+                        let stretches = self.runs.entry((run.provider.0, processor)).or_default();
+                        stretches.push((run.start, run.end));
+                    }
+                }
+            }
             Observation::TasksOver { provider, run, .. } => {
                 for &(first, last) in run.processors.intervals() {
                     for processor in first..=last {
@@ -357,7 +366,8 @@ impl Watcher {
                 prop_assert!(pair[0].1 <= pair[1].0, "processor {:?} holds two", place);
             }
         }
-        for record in self.records.iter().filter(|it| it.bag.is_some()) {
+        let is_whole = |it: &&JobRecord| it.bag.is_some() && it.outcome != JobOutcome::Failed;
+        for record in self.records.iter().filter(is_whole) {
             let bag = record.bag.as_ref().expect("by parts");
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
             let processors: u32 = runs.map(|run| run.processors.count()).sum();
@@ -387,6 +397,10 @@ struct Drawn {
     patience: Option<i64>,
     /// True if jobs take milliseconds instead of seconds.
     short: bool,
+    /// Processors that fail, each with its outages in seconds.
+    failing: Vec<(u32, u32, Vec<(i64, i64)>)>,
+    /// True if local jobs may run longer than they request.
+    overruns: bool,
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -435,8 +449,29 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 trials,
                 patience,
                 short: false,
+                failing: Vec::new(),
+                overruns: false,
             },
         )
+}
+
+/// The same on processors that fail and come back, beside local jobs that may run over.
+fn on_failing_processors() -> impl Strategy<Value = Drawn> {
+    let outages = prop::collection::vec((0_i64..60, 1_i64..30), 1..4).prop_map(|gaps| {
+        let mut at = 0;
+        let outage = |(gap, lasts): (i64, i64)| {
+            let from = at + gap;
+            at = from + lasts;
+            (from, at)
+        };
+        Vec::from_iter(gaps.into_iter().map(outage))
+    });
+    let failing = prop::collection::vec((0_u32..FIRST as u32, any::<u32>(), outages), 1..6);
+    (drawn(), failing, any::<bool>()).prop_map(|(drawn, failing, overruns)| Drawn {
+        failing,
+        overruns,
+        ..drawn
+    })
 }
 
 /// Jobs of milliseconds that are booked at once, while 20 % to 40 % of the messages are lost. Parts end before their
@@ -466,7 +501,8 @@ impl Drawn {
     /// A job. With `short`, its times are in milliseconds, and submissions in tenths of seconds; otherwise all are in
     /// seconds.
     fn job(&self, number: i64, submit: i64, time: i64, processors: u32) -> Job {
-        let job = job(number, submit, time + 5, time, processors);
+        let time_requested = if self.overruns { (time - 5).max(1) } else { time + 5 };
+        let job = job(number, submit, time_requested, time, processors);
         if !self.short {
             return job;
         }
@@ -482,8 +518,14 @@ impl Drawn {
 fn play(drawn: &Drawn) -> Result<(), TestCaseError> {
     let mut setup = Setup::default();
     for &processors in &drawn.processors {
-        setup = setup.coallocating(processors);
+        setup = setup.coallocating(processors).change(|it| {
+            it.overrun = if drawn.overruns { Overrun::Extend } else { Overrun::Kill };
+        });
     }
+    setup.failing = Vec::from_iter(drawn.failing.iter().map(|(provider, processor, outages)| {
+        let processor = processor % drawn.processors[*provider as usize];
+        (*provider, ProcessorSet::range(processor, 1), outages.clone())
+    }));
     let placeholder = protocols(&Setup::default(), None)[0].clone();
     for _ in 0..3 {
         setup = setup.transactor(placeholder.clone());
@@ -556,6 +598,17 @@ fn short_parts_run_once_however_much_is_lost() {
 #[ignore = "takes minutes"]
 fn short_parts_run_once_however_much_is_lost_at_length() {
     cases(20_000, short_and_lossy());
+}
+
+#[test]
+fn parts_run_whole_or_their_job_fails_on_processors_that_fail() {
+    cases(500, on_failing_processors());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn parts_run_whole_or_their_job_fails_on_processors_that_fail_at_length() {
+    cases(20_000, on_failing_processors());
 }
 
 #[test]
