@@ -89,6 +89,7 @@ impl LoadTrace {
             Unreadable::Compression(kind) => failed(format!("is packed with {kind}; unpack it")),
         })?;
         let mut text = String::new();
+        // One byte above the limit shows that the text is longer.
         let read = input.take(BYTES_MAX + 1).read_to_string(&mut text);
         let read = read.map_err(|error| failed(format!("cannot be read: {error}")))?;
         if read as u64 > BYTES_MAX {

@@ -198,6 +198,7 @@ impl<R: BufRead> SwfReader<R> {
             if kind(&self.buffer) != LineKind::Job {
                 continue;
             }
+            // Almost all lines are common ones; only the others are parsed a second time.
             if let Some(record) = scan::record(&self.buffer) {
                 return Ok(Some(record));
             }
@@ -281,6 +282,8 @@ fn other_format(line: &[u8]) -> Option<OtherFormat> {
     let key = text.split(|&byte| byte == b'=').next().unwrap_or_default().trim_ascii_end();
     let assigns = key.len() < text.len() && key.iter().all(is_key);
     match text.first()? {
+        // Names of columns are tested before first letters, because the names of an event table may begin
+        // with `#`.
         _ if has(b"event_start_time") || has(b"node_name") => Some(OtherFormat::FailureTable),
         // A log has at least 18 columns.
         _ if text.iter().filter(|&&byte| byte == b'\t').count() == 8 => {
@@ -303,6 +306,7 @@ fn other_format(line: &[u8]) -> Option<OtherFormat> {
 
 #[inline]
 fn is_space(byte: u8) -> bool {
+    // One comparison for tab, line feed, vertical tab, form feed and carriage return.
     byte == b' ' || byte.wrapping_sub(b'\t') < 5
 }
 
