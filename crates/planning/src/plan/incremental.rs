@@ -81,6 +81,7 @@ fn extend<O: IntervalOracle>(
         *examined += 1;
         let moved = problem.oracle.least_time(longer) + problem.rescheduling;
         let stayed = problem.oracle.time_on(&part.schedule, longer);
+        // At equal cost, the interval ends.
         if stayed >= moved {
             break;
         }

@@ -226,6 +226,7 @@ impl<'a> Problem<'a> {
             if latency < Span::ZERO {
                 return Err(ProblemError::Latency);
             }
+            // An infinite bandwidth is allowed: only the latency then takes time.
             if bytes_per_second.is_nan() || bytes_per_second <= 0.0 {
                 return Err(ProblemError::Bandwidth(bytes_per_second));
             }

@@ -116,6 +116,7 @@ impl Draw {
 
     /// Draws a number below `bound`.
     pub(super) fn below(&mut self, bound: usize) -> usize {
+        // In 64 bits, because draws of `usize` differ between machines.
         self.edges.random_range(0..bound as u64) as usize
     }
 
