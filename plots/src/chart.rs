@@ -57,6 +57,7 @@ pub(crate) fn range(values: &mut dyn Iterator<Item = (f64, f64, f64)>) -> Option
     let (mut lowest, mut reach) = (0.0, None);
     for (mean, bottom, top) in values {
         let (low, high) = reach.unwrap_or((bottom, top));
+        // Only means count: an interval that reaches below 0 does not make amounts negative.
         lowest = f64::min(lowest, mean);
         reach = Some((f64::min(low, bottom), f64::max(high, top)));
     }

@@ -130,6 +130,7 @@ impl Panels {
         let mut y = frame::draw_title(scene, &self.title).max(MARGIN) - 3.0;
         let mut legend: Vec<Key> = Vec::new();
         for entry in charts.iter().flat_map(|chart| chart.legend()) {
+            // Panels usually have the same series, with one entry for all.
             if !legend.contains(&entry) {
                 legend.push(entry);
             }

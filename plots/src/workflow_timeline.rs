@@ -118,6 +118,7 @@ impl WorkflowTimeline {
         for (at, attempts) in all.clone() {
             attempts.iter().for_each(|it| draw_attempt(&mut scene, panel, lane_at(at), it));
         }
+        // Arrows are drawn last, so that no bar covers them.
         for (at, attempts) in all {
             let inputs = attempts.iter().flat_map(|it| &it.inputs);
             for (from, input) in inputs.filter_map(|it| Some((it.from?, it))) {
@@ -177,6 +178,7 @@ fn draw_attempt(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskAttempt) 
 
 /// Draws a vertical arrow from the origin of data, at the time of departure.
 fn draw_way(scene: &mut Scene, panel: &Panel, (from, to): (Lane, Lane), input: &TaskInput) {
+    // Within a lane, the pale bar alone shows the transfer.
     if !panel.shows(input.sent) || from.middle() == to.middle() {
         return;
     }
