@@ -156,6 +156,7 @@ impl Law {
             Law::Constant(value) => *value,
             Law::Uniform { high, .. } => *high,
             Law::Choice(choices) => {
+                // A value of weight 0 is never drawn.
                 let drawn = choices.iter().filter(|choice| choice.weight > 0.0);
                 drawn.map(|choice| choice.value).fold(f64::NEG_INFINITY, f64::max)
             }
@@ -348,6 +349,8 @@ impl Sampler {
 fn weighted(cumulated: &[f64], stream: &mut Stream) -> usize {
     let last = cumulated.len() - 1;
     let point = stream.random::<f64>() * cumulated[last];
+    // With `<=`, values of weight 0 at the front are never drawn. Rounding may make the point as large as the
+    // whole sum.
     cumulated.partition_point(|&sum| sum <= point).min(last)
 }
 

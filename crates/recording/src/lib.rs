@@ -194,6 +194,7 @@ impl Sink for Books<'_> {
             }
         }
         let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
+        // The closure cannot return an error, so the first one is kept here.
         let mut told = Ok(());
         message.disclose(between, &mut |item, count| {
             if told.is_ok() {
