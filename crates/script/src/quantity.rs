@@ -25,6 +25,7 @@ impl Sample {
     /// A sample of (seed, value) pairs.
     pub fn new(pairs: impl IntoIterator<Item = (u64, f64)>) -> Sample {
         let mut pairs: Vec<(u64, f64)> = pairs.into_iter().collect();
+        // Samples are paired seed by seed, so both need one order.
         pairs.sort_by_key(|(seed, _)| *seed);
         let (seeds, values) = pairs.into_iter().unzip();
         Sample { seeds, values }

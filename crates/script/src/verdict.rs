@@ -165,6 +165,7 @@ fn difference(a: &Quantity, b: &Quantity) -> (f64, f64) {
     let noise = a
         .with(b, |a, b| a - b)
         .map_or_else(|_| f64::hypot(noise(a), noise(b)), |difference| noise(&difference));
+    // Relative to the means, because their difference may be 0.
     (mean, if noise <= ROUNDING * size { 0.0 } else { noise })
 }
 
@@ -296,6 +297,7 @@ fn with_share(a: &Quantity, b: &Quantity) -> String {
         text.push_str(&format!(" (n = {n})"));
     }
     let share = (a.mean() - b.mean()) / b.mean().abs() * 100.0;
+    // Relative to a mean of 0, there is no percentage.
     if share.is_finite() {
         text.push_str(&format!(", {share:+.1} %"));
     }
