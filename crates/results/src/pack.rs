@@ -92,6 +92,7 @@ impl PackWriter {
         };
         for table in Table::ALL {
             let path = place.join(format!("{}.parquet", table.name()));
+            // Not every run has every table.
             if !path.exists() {
                 continue;
             }
@@ -114,6 +115,7 @@ impl PackWriter {
     /// # Errors
     /// If it cannot be written.
     pub fn publish(self) -> Result<(), ResultsError> {
+        // First, because closing writes the last bytes, and sizes are recorded below.
         for file in self.tables.into_values() {
             file.close()?;
         }

@@ -125,6 +125,7 @@ fn is_late(share: &ShareRecord, outcome: JobOutcome) -> bool {
     let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
     // Tasks without a run were given up with the bag.
     let given_up = outcome == JobOutcome::Failed && over < share.tasks;
+    // A share without runs is never later than its promise.
     given_up || share.runs.iter().map(|run| run.end).max() > share.promised_end
 }
 
@@ -159,6 +160,7 @@ impl Bags {
                 Some(seconds(first - bag.submit))
             }),
             mean_start: over(&|bag| {
+                // Sums of instants times tasks may exceed 64 bits.
                 let starts = bag.runs.iter().map(|run| i128::from(run.1) * i128::from(run.3));
                 let tasks: i128 = bag.runs.iter().map(|run| i128::from(run.3)).sum();
                 Some((starts.sum::<i128>() as f64 / tasks as f64 - bag.submit as f64) / SECOND)

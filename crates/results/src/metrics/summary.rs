@@ -371,6 +371,7 @@ impl<'a> Frame<'a> {
                 describe(self.metrics, name, processors, members.into_iter())
             };
             let capacity = match grouping.of {
+                // Jobs that run only on a grid hold no whole processors.
                 Of::Workloads if self.metrics.cast.on_grid.contains(&(group as u16)) => 0,
                 Of::Jobs | Of::Workloads => self.machines,
                 Of::Providers if group < self.metrics.whole => processors,
@@ -553,6 +554,7 @@ fn tally(
                     tally.work_in_window += area(start, end, processors, first, last);
                 }
             } else if let Some(group) = (grouping.group_of)(job) {
+                // Computed once for all groupings that need it.
                 let (whole, part) = *work.get_or_insert_with(|| {
                     (job_work(job, i64::MIN, i64::MAX), job_work(job, first, last))
                 });
@@ -623,6 +625,7 @@ struct Window {
 fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
     let jobs = &metrics.jobs;
     let mut order: Vec<usize> = (0..jobs.len()).collect();
+    // The sort is stable: jobs of one submission keep the order of their ends.
     order.sort_by_cached_key(|&i| jobs[i].submit);
     let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
         return Window { submissions: (0, 0), kept: order };
@@ -637,6 +640,7 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
             from = order.partition_point(|&i| jobs[i].submit < begin);
         }
         Extent::Share(share) => {
+            // Rounded down, so that no more than this share is left out.
             from = ((share * jobs.len() as f64) as usize).min(jobs.len());
             begin = order.get(from).map_or(end, |&i| jobs[i].submit);
         }
@@ -713,6 +717,7 @@ fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
 }
 
 fn area(start: i64, end: i64, processors: u32, from: i64, to: i64) -> i128 {
+    // The ends of the range may be the smallest and the largest number.
     let span = end.min(to).saturating_sub(start.max(from)).max(0);
     i128::from(span) * i128::from(processors)
 }
