@@ -50,6 +50,7 @@ pub(super) fn study(
     if !problems.is_empty() {
         return Err(invalid(Box::new(InvalidScenario::new(source, problems))));
     }
+    // Claims name figures, so they are read only if all figures are right.
     let claims = match library.has(name, "claims.toml") {
         true => claims(&library.read(name, "claims.toml")?, &figures, &language)?,
         false => Vec::new(),
@@ -224,6 +225,7 @@ fn claims(
     for name in file.reasons.keys() {
         let is_this =
             |claim: &Claim| claim.reason.as_ref().is_some_and(|it| it.name == *name.get_ref());
+        // Claims with mistakes are not among these, so their reasons would seem unused.
         if problems.is_empty() && !claims.iter().any(is_this) {
             let message = format!("no claim has the reason \"{}\"", name.get_ref());
             problems.push(problem(
