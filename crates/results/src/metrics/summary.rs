@@ -302,6 +302,8 @@ impl<'a> Frame<'a> {
         let in_window = busy(self.metrics.jobs.iter(), first, last);
         let jobs = self.kept.iter().copied();
         Group {
+            // Jobs that warm-up and cool-down leave out have used processors as well, so the work is that of
+            // all.
             utilisation: self.used(self.work, self.machines),
             utilisation_in_window: self.used_in_window(in_window, self.machines),
             ..describe(self.metrics, "all", self.all_machines, jobs)
@@ -347,6 +349,7 @@ impl<'a> Frame<'a> {
                 of: Of::Jobs,
                 group_of: &|job| {
                     let bag = job.bag().filter(|bag| bag.is_bag())?;
+                    // Microseconds times tasks may exceed an `i64`.
                     let size = bag.run_time as i128 * i128::from(job.processors);
                     Some(quarters.iter().filter(|&&quarter| size > quarter).count())
                 },

@@ -322,6 +322,7 @@ impl TransactionLog {
             })
         };
         let mut records: Vec<TransactionRecord> = self.tries.iter().filter_map(record).collect();
+        // Identifiers begin with the coordinator, so the map is not in order of time.
         records.sort_by_key(|it| (it.cost.opened, it.id));
         records
     }
