@@ -131,6 +131,7 @@ impl Law {
     pub fn mean(&self) -> f64 {
         match *self {
             Law::Constant(value) => value,
+            // Not half of the sum: only the distance of both ends is checked to be finite.
             Law::Uniform { low, high } => low + (high - low) / 2.0,
             Law::Choice(ref choices) => {
                 let total: f64 = choices.iter().map(|choice| choice.weight).sum();
@@ -204,6 +205,7 @@ impl Law {
                 let high = self.finite("high", high)?;
                 let width = high - low;
                 self.check("high", high, width >= 0.0, "at least low")?;
+                // Two finite ends may be so far apart that a draw would be infinite.
                 self.check("high", high, width.is_finite(), "a smaller distance from low")?;
                 Drawn::Uniform { low, width }
             }
@@ -229,6 +231,7 @@ impl Law {
             Law::Weibull { shape, scale } => {
                 let shape = self.positive("shape", shape)?;
                 let scale = self.positive("scale", scale)?;
+                // The library takes the scale first, unlike for other laws.
                 Drawn::Weibull(self.made("scale", scale, Weibull::new(scale, shape))?)
             }
             Law::Gamma { shape, scale } => {

@@ -115,6 +115,7 @@ fn parse<'a>(
         line: line_at(&bytes, cause.valid_up_to()),
         ..error(FileProblem::NotText)
     })?;
+    // Some editors begin a file with a byte order mark, which no parser here expects.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let draft = match text.trim_start().bytes().next() {
         Some(b'{') => wfformat::parse(text, rules),

@@ -185,6 +185,7 @@ impl Schedule {
             if start < problem.released(task) {
                 return Err(ScheduleError::Unreleased { task });
             }
+            // Never true for a task without duration, because its start is not before its end.
             let meets = |other: &Placement| {
                 other.resource == resource && start.max(other.start) < end.min(other.end)
             };

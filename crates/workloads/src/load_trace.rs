@@ -151,6 +151,7 @@ fn row(words: &[&str], clusters: &[(&str, u32)]) -> Result<(Time, Vec<LoadChange
             changes.push(LoadChange { cluster: place, first, last, cpu, link });
         }
     }
+    // A known cluster has led to a change or an error. For `*`, machines that no cluster has are no error.
     if changes.is_empty() && cluster != "*" {
         return Err(format!("no cluster is called \"{cluster}\""));
     }

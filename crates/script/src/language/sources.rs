@@ -41,6 +41,7 @@ impl Asked {
             self.gaps.part.set(true);
         }
         let number = |text: &String| {
+            // A whole number stays one, because a point must have it as the axis writes it.
             let whole = text.parse::<i64>().ok().map(Dynamic::from);
             whole.or_else(|| text.parse::<f64>().ok().map(Dynamic::from))
         };

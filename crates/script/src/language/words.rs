@@ -130,6 +130,7 @@ fn slope(xs: &[f64], ys: &[Quantity]) -> Result<Quantity, String> {
 /// The quantity with the largest mean, or with `sign` -1 with the smallest.
 fn extreme(list: &Array, sign: f64) -> Fallible<Quantity> {
     let all = quantities(list)?;
+    // Of equal means, the last one in the list is taken.
     let best = all.into_iter().max_by(|a, b| (sign * a.mean()).total_cmp(&(sign * b.mean())));
     or_fail(best.ok_or_else(|| "an empty list has no largest or smallest value".to_owned()))
 }

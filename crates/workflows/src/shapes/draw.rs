@@ -63,6 +63,7 @@ impl Draw {
         stored: Stored,
     ) -> Result<TaskId, GraphError> {
         let number = self.builder.tasks().len();
+        // A shape has few kinds and up to millions of tasks, so tasks of a kind share one text.
         let known = self.kinds.iter().find(|known| &***known == kind).cloned();
         let kind = known.unwrap_or_else(|| {
             self.kinds.push(Arc::from(kind));
