@@ -89,6 +89,7 @@ pub(crate) fn amounts_or_range(label: &str, (low, high): (f64, f64)) -> Axis {
     if low >= 0.0 {
         return Axis::amounts(label, high, 6);
     }
+    // Amounts are read from 0, so the axis has it even if all of them are below.
     let edge = (high.max(0.0) - low) * 0.05;
     Axis::linear(label, low - edge, high.max(0.0) + edge, 6)
 }
@@ -101,6 +102,7 @@ pub(crate) fn whisker(
     (low, high): (f64, f64),
     colour: Colour,
 ) {
+    // Beyond the end of the axis, the whisker would be a dot on its edge.
     if panel.y(low) == panel.y(high) && !panel.y.shows(low) {
         return;
     }

@@ -138,6 +138,7 @@ fn figure(
         }
     }
     let FigureEntry { about, minutes, draws, .. } = entry;
+    // Only mistakes of its own keep a figure out.
     (problems.len() == count).then_some(Figure { name, about, origins, minutes, draws })
 }
 
@@ -274,6 +275,7 @@ fn test(
 fn expression(source: &Source, text: &Spanned<String>) -> Expression {
     let span = text.span();
     let written = source.text.get(span.clone()).unwrap_or_default();
+    // Three quotes come first, because they begin with one.
     let quotes = ["'''", "\"\"\"", "'", "\""].into_iter().find(|it| written.starts_with(it));
     let quotes = quotes.map_or(0, str::len);
     // TOML drops a newline right after three quotes.
