@@ -80,6 +80,7 @@ impl TaskGraph {
         let top = top + TITLE_SIZE + 16.0;
         let bottom = high - MARGIN - LABEL_SIZE - 12.0 - TICK_SIZE - 30.0;
         let layout = self.layout([MARGIN + 10.0, top, right, bottom]);
+        // Edges come first, so that tasks cover their ends.
         self.draw_edges(&mut scene, &layout);
         self.draw_tasks(&mut scene, &layout);
         self.draw_levels(&mut scene, &layout, (right, bottom));

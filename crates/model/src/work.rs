@@ -193,6 +193,7 @@ impl EffectiveSpeed {
 
 impl Ord for EffectiveSpeed {
     fn cmp(&self, other: &EffectiveSpeed) -> Ordering {
+        // Two numbers of 64 bits have a product of at most 128.
         let product = |speed: Speed, divisor: u64| u128::from(speed.0) * u128::from(divisor);
         product(self.speed, other.divisor).cmp(&product(other.speed, self.divisor))
     }

@@ -79,6 +79,7 @@ impl Application {
         let last = self.ends.last().copied();
         self.ends =
             self.ends.chunks_exact(phases.max(1)).filter_map(|row| row.last().copied()).collect();
+        // `chunks_exact` leaves out the phases of a shorter last part, so their end is added again.
         if self.ends.last().copied() != last {
             self.ends.extend(last);
         }

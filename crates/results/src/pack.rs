@@ -107,6 +107,7 @@ impl PackWriter {
             run.rows.insert(table.name().to_owned(), (first, file.rows() - first));
         }
         self.runs.push(run);
+        // Last, so that an error above loses no run.
         fs::remove_dir_all(place).map_err(|error| ResultsError::write(place, error))
     }
 

@@ -218,6 +218,7 @@ impl Data {
     /// # Errors
     /// If there is no such point, the point is ambiguous, or the data are not those of a sweep.
     pub fn folder_at(&self, at: &Point) -> Result<&Path, Absent> {
+        // Runs may be in any order.
         let first = self.runs_at(at)?.into_iter().min_by_key(|run| run.seed);
         let folder = first.and_then(|run| run.folder.as_deref());
         folder.ok_or_else(|| Absent::Unknown(format!("{} has no runs", self.name)))

@@ -322,6 +322,7 @@ fn across(part: &Part, x: &Dimension) -> Part {
     Part {
         metric: x.metric.clone(),
         value: x.value.clone(),
+        // Not the factor of y, which the rest of the part would bring.
         scale: x.scale.or(Some(1.0)),
         group: x.group.clone().or_else(|| part.group.clone()),
         ..part.clone()

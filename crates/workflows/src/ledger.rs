@@ -215,6 +215,7 @@ impl Ledger {
                 (workflow, members.len(), members[0], flow.open[set as usize] as usize)
             }
         };
+        // It counts for a set of one member only, which is the first one.
         let is_root = self.flows[&workflow].graph.parents(first).is_empty();
         (count > 1 || !is_root).then_some(open)
     }

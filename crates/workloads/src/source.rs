@@ -109,6 +109,7 @@ impl WallClock {
             Origin::FirstJob => self.report.snapshot().shift_us,
         };
         let shift = shift.saturating_add(self.moved.as_micros());
+        // Rounded down, also before the log's own time zero.
         self.start.saturating_add(shift.div_euclid(1_000_000))
     }
 }

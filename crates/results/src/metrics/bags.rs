@@ -116,6 +116,7 @@ impl BagSample {
     /// First and last end of a task.
     fn ends(&self) -> (i64, i64) {
         let ends = self.runs.iter().map(|run| run.2);
+        // Only bags that ran have their ends taken, so 0 is never used.
         (ends.clone().min().unwrap_or(0), ends.max().unwrap_or(0))
     }
 }

@@ -136,7 +136,7 @@ impl<R: BufRead> SwfReader<R> {
                     self.finished = true;
                     return Ok(());
                 }
-                // `next` reports a malformed first job line when its turn comes.
+                // Treated as a malformed job line. If such lines are skipped, the header goes on behind it.
                 Err(SwfProblem::LineTooLong(max)) => {
                     let error = self.error(0, SwfProblem::LineTooLong(max));
                     self.skip_or_fail(error)?;
@@ -144,6 +144,7 @@ impl<R: BufRead> SwfReader<R> {
                 }
                 Err(problem) => return Err(self.error(0, problem)),
             }
+            // Some editors begin a file with a byte order mark, which is no part of a log.
             if self.line == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
                 self.buffer.drain(..3);
             }
