@@ -140,6 +140,7 @@ impl Quantity {
 /// A number with four significant digits.
 pub fn number(value: f64) -> String {
     const DIGITS: i32 = 4;
+    // These have no logarithm from which digits could be counted.
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }

@@ -605,6 +605,7 @@ fn quarters(jobs: &[&Sample]) -> [i128; 3] {
     let mut sizes: Vec<i128> = jobs.iter().filter_map(size).collect();
     sizes.sort_unstable();
     let upper = |quarter: usize| {
+        // Rounded up, so that a single bag is in the smallest quarter.
         let rank = (sizes.len() * quarter).div_ceil(4);
         rank.checked_sub(1).map_or(0, |rank| sizes[rank])
     };
