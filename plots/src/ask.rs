@@ -70,6 +70,7 @@ impl FromStr for JobName {
 
     fn from_str(text: &str) -> Result<JobName, ()> {
         let number = |text: &str| text.parse::<u32>().ok().map(i64::from);
+        // The number is behind the last `!`, so the name of a workload may contain one.
         let name = match text.rsplit_once('!') {
             Some((workload, job)) => {
                 number(job).map(|job| JobName::InWorkload(workload.to_owned(), job))

@@ -57,6 +57,7 @@ impl AttemptBar {
         label: String,
         checkpoints: Vec<CheckpointMark>,
     ) -> Option<AttemptBar> {
+        // At a provider, an attempt has no slot.
         let (dispatched, left) = row.slot().or(row.start.zip(row.end))?;
         Some(AttemptBar {
             label,

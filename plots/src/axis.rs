@@ -126,6 +126,7 @@ impl Axis {
     /// A linear axis from 0 to a round number at or above `high`, for amounts.
     pub(crate) fn amounts(label: &str, high: f64, most: usize) -> Axis {
         let high = if high > 0.0 { high } else { 1.0 };
+        // The tolerance keeps rounding from adding a step behind a multiple.
         let step = round_step(high / most as f64);
         Axis::linear(label, 0.0, (high / step - 1e-9).ceil() * step, most)
     }
@@ -299,6 +300,7 @@ fn opened(low: f64, high: f64) -> (f64, f64) {
 /// Ticks at powers of ten, and between them if these are few; powers come first.
 fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    // The tolerance keeps rounding from losing a power at either end.
     let within = |value: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&value);
     // Numbers are written out if all of them are short enough: `10000` and `10⁵` are hard to compare.
     let (short, small) = (-3..=4, -2..=2);
@@ -361,6 +363,7 @@ fn superscript(number: i32) -> String {
         '1' => '¹',
         '2' => '²',
         '3' => '³',
+        // Superscripts of the other digits are consecutive in Unicode.
         digit => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
     };
     number.to_string().chars().map(letter).collect()

@@ -110,6 +110,7 @@ impl BarChart {
                 // A white line separates neighbours of similar colours.
                 scene.line(vec![(start, b), (end - 2.0, b)], WHITE, 1);
             }
+            // With parts of both signs, the height of the stack is not its sum.
             if low == 0.0 && high > 0.0 {
                 write_value(scene, [start, end], panel.y(high), high);
             }

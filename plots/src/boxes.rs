@@ -171,6 +171,7 @@ impl Chart for BoxChart {
         // Boxes are not amounts. The axis contains 0 only if it is near, because it would flatten the
         // boxes otherwise.
         let near = 0.0 <= low && low <= 0.4 * high;
+        // Equal values have an axis of some length, too.
         let edge = (high - low).max(high.abs() * 1e-3) * 0.06;
         let axis = match near {
             true => Axis::amounts(label, high, 6),
@@ -237,6 +238,7 @@ fn draw_box(
         let narrower = (end - start) / 2.0 * level as f64 / (count as f64 + 0.5);
         let edges = [start + narrower, panel.y(high), end - narrower, panel.y(low)];
         let share = if count == 1 { 0.4 } else { 0.75 - 0.55 * level as f64 / (count - 1) as f64 };
+        // The chosen ends of the axis leave nothing of this box.
         if edges[1] == edges[3] && !panel.y.shows(low) {
             continue;
         }

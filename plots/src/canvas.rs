@@ -81,6 +81,7 @@ pub(crate) fn svg(scene: &Scene) -> Result<String, PlotError> {
     paint(scene, &area, 0.0)?;
     drop(area); // it borrows the text
     let (painted, shown) = (size_of(finer), size_of((width, height)));
+    // Only the first occurrence, which is that of the head.
     Ok(text.replacen(&painted, &shown, 1))
 }
 
@@ -132,6 +133,7 @@ fn paint_shape<DB: DrawingBackend>(
             let [left, top, right, bottom] = *edges;
             // A filled rectangle of the library leaves out its last column and row, so neighbours meet
             // without a seam.
+            // A thin box still covers one pixel of the figure.
             let thinnest = FINER as i32;
             let corner = (
                 pixel(right).max(pixel(left) + thinnest),

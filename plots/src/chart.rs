@@ -57,6 +57,7 @@ pub(crate) fn range(values: &mut dyn Iterator<Item = (f64, f64, f64)>) -> Option
     let (mut lowest, mut reach) = (0.0, None);
     for (mean, bottom, top) in values {
         let (low, high) = reach.unwrap_or((bottom, top));
+        // Only means count: an interval that reaches below 0 does not make amounts negative.
         lowest = f64::min(lowest, mean);
         reach = Some((f64::min(low, bottom), f64::max(high, top)));
     }
@@ -88,6 +89,7 @@ pub(crate) fn amounts_or_range(label: &str, (low, high): (f64, f64)) -> Axis {
     if low >= 0.0 {
         return Axis::amounts(label, high, 6);
     }
+    // Amounts are read from 0, so the axis has it even if all of them are below.
     let edge = (high.max(0.0) - low) * 0.05;
     Axis::linear(label, low - edge, high.max(0.0) + edge, 6)
 }
@@ -100,6 +102,7 @@ pub(crate) fn whisker(
     (low, high): (f64, f64),
     colour: Colour,
 ) {
+    // Beyond the end of the axis, the whisker would be a dot on its edge.
     if panel.y(low) == panel.y(high) && !panel.y.shows(low) {
         return;
     }

@@ -47,6 +47,7 @@ const STEPS: [Step; 23] = [
 /// An axis from `low` to `high` seconds. `zero` is the local time at 0, seconds since 1970-01-01. An
 /// axis outside of all dates has no ticks.
 pub(crate) fn axis((low, high): (f64, f64), zero: i64, room: f64) -> Axis {
+    // Ticks lie within the axis, also if it does not end at whole seconds.
     let (from, until) = (zero + low.ceil() as i64, zero + high.floor() as i64);
     let mut axis = Axis::linear(&label(from, until), low, high, 2);
     axis.ticks = Vec::new();
@@ -83,6 +84,7 @@ fn instants(from: i64, until: i64, step: Step, room: f64) -> Option<Vec<i64>> {
         Step::Seconds(step) => {
             // 1970-01-01 was a Thursday.
             const MONDAY: i64 = 4 * DAY;
+            // Rounded up to the first multiple that is not before the axis.
             let first = (from - MONDAY).div_euclid(step) + i64::from((from - MONDAY) % step != 0);
             let last = (until - MONDAY).div_euclid(step);
             let few = last - first < most;
@@ -91,6 +93,7 @@ fn instants(from: i64, until: i64, step: Step, room: f64) -> Option<Vec<i64>> {
         Step::Months(step) => {
             let first = date(from)?.date();
             let month0 = first.month0() / step * step;
+            // Counted from the year 0, so that ticks of ten years are round years.
             let year = if step < 12 {
                 first.year()
             } else {
@@ -105,6 +108,7 @@ fn instants(from: i64, until: i64, step: Step, room: f64) -> Option<Vec<i64>> {
             let seconds =
                 months.filter_map(|it| Some(it.and_hms_opt(0, 0, 0)?.and_utc().timestamp()));
             let inside = seconds.skip_while(|&at| at < from).take_while(|&at| at <= until);
+            // One tick more than fits shows that there are too many.
             let found: Vec<i64> = inside.take(most.max(0) as usize + 1).collect();
             (found.len() as i64 <= most).then_some(found)
         }

@@ -143,6 +143,7 @@ impl DistributionFigure {
                 let count = values.partition_point(|&value| value <= at_most);
                 let count = if self.complement { all - count } else { count };
                 let y = panel.open_y(100.0 * count as f64 / all as f64);
+                // The curve has steps: it keeps its height up to the pixel at which the share changes.
                 if let Some(&(_, before)) = line.last()
                     && before != y
                 {

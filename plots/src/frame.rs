@@ -84,6 +84,7 @@ impl Panel {
                 from = f64::max(from, one.min(other));
                 until = f64::min(until, one.max(other));
             } else if !inside(a.1) {
+                // Behind the exit, so that nothing of this line is drawn.
                 from = 2.0;
             }
             if from > until {
@@ -92,10 +93,12 @@ impl Panel {
             }
             let at = |share: f64| (a.0 + (b.0 - a.0) * share, a.1 + (b.1 - a.1) * share);
             let piece = pieces.last_mut().expect("there is one from the start");
+            // Within a piece, the line goes on from where the last one ended.
             if piece.is_empty() {
                 piece.push(at(from));
             }
             piece.push(at(until));
+            // The line leaves the panel here, so what follows is another piece.
             if until < 1.0 {
                 pieces.push(Vec::new());
             }
@@ -403,6 +406,7 @@ pub(crate) fn draw_x_ticks(scene: &mut Scene, x: &Axis, (left, right, bottom): (
         let down = TICK_ROW * row as f64;
         scene.line(
             vec![(at, bottom), (at, bottom + 6.0 + down)],
+            // Ticks of lower rows pass the labels of upper ones.
             if row > 0 { FAINT } else { INK },
             2,
         );

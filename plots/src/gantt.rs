@@ -179,6 +179,7 @@ impl Gantt {
         if !dense {
             parts::draw(&mut scene, drawn, &panels, !self.marked.is_empty());
         }
+        // Marked bars are drawn again, after the lines and all other bars, which would cover them.
         for (provider, panel) in drawn.iter().zip(&panels) {
             let marked = provider.bars.iter().filter(|bar| bar.is_marked);
             for bar in marked {
@@ -215,6 +216,7 @@ impl Gantt {
             plan.note = format!("{drawn} of {count} drawn; make it higher for more");
         }
         let drawn = &self.providers[..drawn];
+        // Groups that only occur in providers left out have no entry.
         plan.legend = self.legend(drawn, bin.is_some());
         let panel = |provider: &GanttProvider| {
             let count = f64::from(provider.processors);
@@ -284,6 +286,7 @@ impl Gantt {
         };
         let (across, up) = (seam(right - left), seam(bottom - top));
         let edges = [left, top + up, right - across, bottom];
+        // White ground, which shows at the seam and below patterns.
         scene.rectangle([left, top, right, bottom], WHITE);
         if bar.failed {
             pattern::failed(scene, edges, self.colour(bar));
@@ -391,6 +394,7 @@ fn busy_spots(
 ) -> Vec<f64> {
     let mut spots = vec![0.0; columns * rows];
     let per_row = f64::from(provider.processors.max(1)) / rows as f64;
+    // The part of the last column that is within the panel: its utilisation refers to that part.
     let last = (panel.right - panel.left) / wide - (columns as f64 - 1.0);
     for bar in &provider.bars {
         let from = (panel.x(bar.start) - panel.left) / wide;

@@ -80,6 +80,7 @@ impl TaskGraph {
         let top = top + TITLE_SIZE + 16.0;
         let bottom = high - MARGIN - LABEL_SIZE - 12.0 - TICK_SIZE - 30.0;
         let layout = self.layout([MARGIN + 10.0, top, right, bottom]);
+        // Edges come first, so that tasks cover their ends.
         self.draw_edges(&mut scene, &layout);
         self.draw_tasks(&mut scene, &layout);
         self.draw_levels(&mut scene, &layout, (right, bottom));
@@ -116,6 +117,7 @@ impl TaskGraph {
         }
         let mut places = vec![(0.0, 0.0); self.tasks.len()];
         let mut slot = SLOT_MAX;
+        // Parents are in earlier levels, so their heights are known.
         for (level, mut row) in rows.into_iter().enumerate() {
             let mean = |task: usize| match above[task] {
                 (_, 0) => f64::INFINITY, // what needs nothing lies lowest
@@ -152,6 +154,7 @@ impl TaskGraph {
 
     fn draw_tasks(&self, scene: &mut Scene, layout: &Layout) {
         let radius = (layout.slot * 0.3).clamp(2.0, 10.0).min((layout.column * 0.3).max(2.0));
+        // Larger dots below the tasks of the path look like rings.
         for &task in &self.critical {
             scene.dot(layout.places[task], radius + 3.0, CRITICAL);
         }

@@ -46,6 +46,7 @@ impl Grouping {
         match self {
             Grouping::Provider => By::Provider,
             Grouping::Class => By::Class,
+            // Tables have no users; these are known by the workloads that they submit.
             Grouping::User | Grouping::Workload => By::Workload,
         }
     }

@@ -96,6 +96,7 @@ impl JobTimeline {
         let (mut scene, panels) = frame::draw(plan, x, look)?;
         let panel = &panels[0];
         let lane = |place| Lane::of(panel, place, names.len());
+        // Outages lie behind all bars, and arrows before them.
         for (place, it) in (1..).zip(&self.attempts) {
             lane(place).draw_outages(&mut scene, panel, &it.outages);
         }
@@ -145,6 +146,7 @@ fn way(panel: &Panel, from: Lane, time: f64, to: Lane, bar: &AttemptBar) -> Vec<
     let x = panel.x(time);
     let start = (x, from.available_y());
     let arrives = panel.x(bar.dispatched);
+    // Less has no room for an arrowhead from the side, so the arrow comes from above or below.
     if arrives - x >= 12.0 {
         return vec![start, (x, to.middle()), (arrives, to.middle())];
     }

@@ -137,6 +137,7 @@ fn flow(label: &str, legend: &[Key], wide: f64) -> Vec<(f64, usize)> {
     let mut places = Vec::with_capacity(legend.len());
     for key in legend {
         let long = (NAME_INDENT + width(&key.name, TICK_SIZE)).min(end - MARGIN);
+        // An entry that is too wide for any line has a line of its own.
         if x > MARGIN && x + long > end {
             (x, line) = (MARGIN, line + 1);
         }
@@ -167,6 +168,7 @@ pub(crate) fn draw_above(
     let places = flow(label, legend, wide);
     let lines = places.last().map_or(0, |(_, line)| line + 1);
     for (i, (key, &(x, line))) in legend.iter().zip(&places).enumerate() {
+        // The last entry of the last line gives way to the number of entries left out.
         let is_last = line + 1 == most && places.get(i + 1).is_some_and(|next| next.1 == most);
         if line == most || (is_last && lines > most) {
             let text = format!("{} more", legend.len() - i);
@@ -198,6 +200,7 @@ pub(crate) fn arrow(scene: &mut Scene, points: &[(f64, f64)], colour: Colour) {
     };
     let (base_x, base_y) = (x - HEAD * right, y - HEAD * down);
     let aside = |side: f64| (base_x + side * down * HEAD / 2.0, base_y + side * right * HEAD / 2.0);
+    // The line ends at the base of the head, so that the head has a sharp tip.
     let mut line = points.to_vec();
     line.pop();
     line.push((base_x, base_y));

@@ -119,6 +119,7 @@ impl Chart for LineChart {
         let positive = || self.points().map(|it| it.mean).filter(|&mean| mean > 0.0);
         let low = positive().fold(f64::INFINITY, f64::min);
         let high = self.points().map(|it| reach(it).2).fold(f64::NEG_INFINITY, f64::max);
+        // Without a positive value, `low` is infinite.
         if low <= high { Ok((low, high)) } else { Err("no point has a value above 0") }
     }
 
@@ -163,6 +164,7 @@ impl Chart for LineChart {
 
     fn draw(&self, scene: &mut Scene, panel: &Panel) {
         let (names, alone) = (self.has_names(), self.has_points_alone());
+        // Names lie in the middle of their places.
         let shift = if names { 0.5 } else { 0.0 };
         if self.differences {
             zero_line(scene, panel);

@@ -29,6 +29,7 @@ pub enum By {
 /// The user that submitted a job: by the number in the log, or by the names in the scenario of all
 /// users of its workload.
 pub(crate) fn user_of(user: i64, workload: &str, about: Option<&About>) -> String {
+    // A negative number stands for an unknown user.
     if user >= 0 {
         return user.to_string();
     }
@@ -45,6 +46,7 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
         let digits = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
         let (text, behind) = rest.split_at(digits);
         let end = behind.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(behind.len());
+        // A piece without digits behind it comes after those with a number.
         pieces.push((text.to_owned(), behind[..end].parse().unwrap_or(u64::MAX)));
         rest = &behind[end..];
     }
@@ -207,6 +209,7 @@ fn read_once<T>(
     cell: &OnceCell<T>,
     read: impl FnOnce() -> Result<T, ResultsError>,
 ) -> Result<&T, ResultsError> {
+    // The stable `OnceCell` has no initialisation that may fail.
     match cell.get() {
         Some(known) => Ok(known),
         None => {

@@ -49,6 +49,7 @@ pub(crate) fn tint(colour: Colour, share: f64) -> Colour {
 /// Black or white, whichever is more readable on a colour.
 pub(crate) fn on(colour: Colour) -> Colour {
     let Colour(red, green, blue) = colour;
+    // Brightness by the weights of ITU-R BT.601.
     let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
     if light > 140.0 { Colour(0, 0, 0) } else { WHITE }
 }

@@ -130,6 +130,7 @@ impl Panels {
         let mut y = frame::draw_title(scene, &self.title).max(MARGIN) - 3.0;
         let mut legend: Vec<Key> = Vec::new();
         for entry in charts.iter().flat_map(|chart| chart.legend()) {
+            // Panels usually have the same series, with one entry for all.
             if !legend.contains(&entry) {
                 legend.push(entry);
             }
@@ -226,6 +227,7 @@ impl Grid {
         top += 18.0;
         let below = frame::ticks_height(self.tick_rows)
             + if self.x_label.is_some() { 8.0 } else { 20.0 + LABEL_SIZE };
+        // In a figure that is too low for its rows, panels are flat instead of upside down.
         let bottom = (row_top + self.height - below).max(top + 20.0);
         let panel = Panel { left, right, top, bottom, x: chart.x_axis(right - left), y };
         frame::draw_lines(scene, &panel);

@@ -68,6 +68,7 @@ fn draw(
     colour: Colour,
     width: u32,
 ) {
+    // So small an area has no room for a pattern, and its lines would hide its colour.
     if right - left < 2.0 || bottom - top < 2.0 {
         return;
     }

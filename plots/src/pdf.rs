@@ -40,6 +40,7 @@ pub(crate) fn pdf(scene: &Scene) -> Result<Vec<u8>, PlotError> {
     for shape in &scene.shapes {
         canvas.paint(shape);
     }
+    // Opacities and letters are known only now, after all shapes.
     let Canvas { content, opacities, letters } = canvas;
     let packed = pack(&content.finish())?;
 
@@ -92,6 +93,7 @@ impl Canvas {
         match *shape {
             Shape::Box { edges: [left, top, right, bottom], colour, opacity } => {
                 // Viewers show a gap where neighbours meet, so boxes overlap a little.
+                // Translucent boxes do not, because the overlap would be darker.
                 let (right, bottom) = match opacity < 1.0 {
                     true => (right, bottom),
                     false => (right + OVERLAP, bottom + OVERLAP),

@@ -112,6 +112,7 @@ impl Chart for ScatterChart {
             scene.dot((x, y), RADIUS, series(i));
             taken.push([x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS]);
         }
+        // After all points, so that names avoid them.
         for (i, point) in self.placed() {
             let edges = place_of_name(&point.name, at(point), panel, &taken);
             let (left, middle) = (edges[0], (edges[1] + edges[3]) / 2.0);
@@ -148,6 +149,7 @@ fn place_of_name(name: &str, (x, y): (f64, f64), panel: &Panel, taken: &[[f64; 4
                 || edges[1] < panel.top
                 || edges[3] > panel.bottom - 4.0;
             let covered: f64 = taken.iter().map(|other| overlap(edges, *other)).sum();
+            // More than any area that a name can cover.
             let cost = covered + if outside { 1e9 } else { 0.0 };
             if cost < best.0 {
                 best = (cost, edges);

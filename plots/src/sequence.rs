@@ -81,6 +81,7 @@ impl Sequence {
         for (number, message) in self.messages[..shown].iter().enumerate() {
             let y = top + step * (number as f64 + 1.0);
             let time = clock(message.time);
+            // Messages of one instant share its text.
             if before.as_ref() != Some(&time) {
                 scene.text((MARGIN, y), &time, NOTE_SIZE, INK, Anchor::Start);
             }

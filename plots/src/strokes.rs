@@ -45,6 +45,7 @@ fn strokes(points: Vec<(f64, f64)>, dashes: &[f64]) -> Vec<Vec<(f64, f64)>> {
     for &to in &points[1..] {
         loop {
             let length = (to.0 - from.0).hypot(to.1 - from.1);
+            // A stroke or gap goes on behind the corner.
             if length <= left {
                 left -= length;
                 from = to;

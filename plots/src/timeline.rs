@@ -116,6 +116,7 @@ impl Timeline {
         if let Some(bin) = bin {
             plan.legend = self.legend(bin);
         }
+        // Determined again, because the legend takes room.
         let (left, right) = frame::room(&plan, look);
         let x = Axis::of_run(low, high, self.clock, right - left);
         let (mut scene, panels) = frame::draw(plan, x, look)?;
@@ -220,6 +221,7 @@ impl TimelinePart {
     }
 
     fn waiting(&self) -> Vec<Step> {
+        // A job that starts at once does not wait.
         let waits = self.waits.iter().filter(|(from, until)| until > from);
         sorted(waits.flat_map(|&(from, until)| [(from, 1.0), (until, -1.0)]).collect())
     }

@@ -91,6 +91,7 @@ fn common(names: &[&str]) -> (usize, usize) {
     let shortest = names.iter().map(|name| name.chars().count()).min().unwrap_or(0);
     let start = names.iter().map(|name| same(first, name)).min().unwrap_or(0);
     let end = names.iter().map(|name| same(&back(first), &back(name))).min().unwrap_or(0);
+    // In the shortest name, beginning and end must not overlap.
     (start, end.min(shortest - start))
 }
 

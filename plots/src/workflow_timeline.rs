@@ -90,6 +90,7 @@ impl WorkflowTimeline {
         let firsts: Vec<usize> = self
             .places
             .iter()
+            // The number of lanes before each place.
             .scan(0, |next, place| Some(std::mem::replace(next, *next + place.lanes.len())))
             .collect();
         let count: usize = self.places.iter().map(|place| place.lanes.len()).sum();
@@ -118,6 +119,7 @@ impl WorkflowTimeline {
         for (at, attempts) in all.clone() {
             attempts.iter().for_each(|it| draw_attempt(&mut scene, panel, lane_at(at), it));
         }
+        // Arrows are drawn last, so that no bar covers them.
         for (at, attempts) in all {
             let inputs = attempts.iter().flat_map(|it| &it.inputs);
             for (from, input) in inputs.filter_map(|it| Some((it.from?, it))) {
@@ -166,6 +168,7 @@ fn draw_attempt(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskAttempt) 
     let half = ((bottom - top) / 8.0).clamp(1.5, 5.0);
     for input in it.inputs.iter().filter(|it| it.arrived > it.sent) {
         let (left, right) = (panel.x(input.sent), panel.x(input.arrived));
+        // A transfer of less than a pixel is still seen.
         scene.rectangle([left, middle - half, right.max(left + 1.0), middle + half], DATA);
     }
     lane.draw_attempt(scene, panel, &it.bar);
@@ -177,6 +180,7 @@ fn draw_attempt(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskAttempt) 
 
 /// Draws a vertical arrow from the origin of data, at the time of departure.
 fn draw_way(scene: &mut Scene, panel: &Panel, (from, to): (Lane, Lane), input: &TaskInput) {
+    // Within a lane, the pale bar alone shows the transfer.
     if !panel.shows(input.sent) || from.middle() == to.middle() {
         return;
     }

@@ -188,6 +188,7 @@ impl Pass {
             Some(&(word, variant)) => {
                 self.table(node, variant, Some(Kin { tag, word, variants }), path)
             }
+            // Not reached: the word has just been found among the names of the variants.
             None => Fit::Unfit,
         }
     }
@@ -235,6 +236,8 @@ impl Pass {
             };
             schema[key].as_f64().or(of_type)
         };
+        // NaN first, because no comparison holds for it. An infinite number is reported by the bound that it
+        // exceeds, if there is one.
         let needs = if number.is_nan() {
             "a number".into()
         } else if let Some(bound) = bound("exclusiveMinimum").filter(|&bound| number <= bound) {
@@ -321,6 +324,7 @@ impl Pass {
                 continue;
             }
             let property = &schema["properties"][key];
+            // A key for which a misspelt one was written is not reported as missing.
             if absent.contains(&key) {
                 self.findings.problems.push(Problem {
                     message: format!("{path} has no `{key}`"),
@@ -400,6 +404,7 @@ impl Pass {
                         written.and_then(|it| it.node.get(tag)?.text()) == Some(word)
                     };
                     let all = || variants.iter().filter(of);
+                    // The variant that is written already, or else the first one.
                     let (word, table) = *all().find(|it| said(it.0)).or_else(|| all().next())?;
                     let rest = if has(table) { format!("{key} = …") } else { "…".to_owned() };
                     Some((property, format!("{{ {tag} = \"{word}\", {rest} }}")))
@@ -408,6 +413,7 @@ impl Pass {
             }
         });
         let (property, table) = inside.next()?;
+        // With more than one property that takes the key, a suggestion would be a guess.
         inside
             .next()
             .is_none()
@@ -509,6 +515,7 @@ fn bounds_of_type(schema: &Json) -> (Option<f64>, Option<f64>) {
     match schema["format"].as_str() {
         Some("int32") => (Some(i32::MIN.into()), Some(i32::MAX.into())),
         Some("uint32") => (Some(0.0), Some(u32::MAX.into())),
+        // Integers of TOML have 64 bits with a sign, so none is too large.
         Some("uint64") => (Some(0.0), None),
         _ => (None, None),
     }

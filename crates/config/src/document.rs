@@ -152,6 +152,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> Problem {
 
 /// The correction of a syntax error, chosen by the message of the parser.
 fn syntax_help(message: &str) -> &'static str {
+    // Long messages are tested first, because shorter ones are parts of them.
     let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
     if has(&["duplicate key"]) {
         "keep one of the two; each member of a list of tables begins with its own [[name]]"
@@ -216,6 +217,7 @@ impl Node {
                         label: "does not fit into 64 bits".into(),
                         help: Some(format!("the largest integer is {}", i64::MAX)),
                     });
+                    // The rest is read on, so that all mistakes are reported at once.
                     Value::Integer(0)
                 }
             },

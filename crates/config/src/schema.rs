@@ -191,6 +191,7 @@ impl Schema {
                 Value::String(schema["examples"][0].as_str().unwrap_or_default().into())
             }
             Some("integer") => Value::Integer(minimum(0.0) as i64),
+            // Not 0, which an exclusive minimum of 0 would refuse.
             Some("number") => Value::Float(minimum(1.0)),
             Some("array") => {
                 let count = schema["minItems"].as_u64().unwrap_or(0);

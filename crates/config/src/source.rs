@@ -48,6 +48,7 @@ impl Source {
     pub fn read(path: &Path) -> Result<Source, ReadError> {
         Source::read_with(path, &|path| {
             let mut text = String::new();
+            // One byte above the limit shows that the text is longer.
             File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
             match text.len() as u64 > LONGEST {
                 true => Err(io::Error::other("it is longer than 256 MiB: it is no scenario")),
@@ -67,6 +68,7 @@ impl Source {
         let mut chain: Vec<Source> = Vec::new();
         let mut next = Some(path.to_owned());
         while let Some(path) = next {
+            // Several paths may lead to one file, so the length of the chain is bounded as well.
             if let Some(last) = chain.last()
                 && (chain.len() == LONGEST_CHAIN || chain.iter().any(|it| it.path == path))
             {
@@ -106,6 +108,7 @@ impl Source {
         let string = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let lines = settings.iter().map(|(path, value)| {
             let read = format!("value = {value}").parse::<toml::Table>();
+            // A value that contains a line feed could add keys of its own.
             let is_value = read.is_ok_and(|table| table.len() == 1) && !value.contains('\n');
             let value = if is_value { value.clone() } else { string(value) };
             format!("{} = {value}\n", string(path))
@@ -141,6 +144,7 @@ impl Source {
         let table: toml::Table = self.text.parse().ok()?;
         let name = table.get("scenario")?.get("extends")?.as_str()?.to_owned();
         let mut components = Path::new(&name).components();
+        // Only a name without folders is that of a file in the same folder.
         let is_name =
             matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
         is_name.then_some(name)

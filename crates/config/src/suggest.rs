@@ -4,6 +4,7 @@
 pub fn nearest<'w>(typed: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     // A third of the letters may differ. In short words such as "ab" one letter may.
     let allowed = (typed.chars().count() / 3).max(1);
+    // Of equally near words, the first one by the alphabet.
     words
         .into_iter()
         .map(|word| (strsim::osa_distance(&typed.to_lowercase(), &word.to_lowercase()), word))

@@ -57,6 +57,7 @@ impl<T> Default for ByJob<T> {
 impl<T> ByJob<T> {
     /// Index of a job in the list, also of a removed one.
     fn place(&self, job: JobId) -> Option<usize> {
+        // Missing numbers only move a job towards the front, so it stands here or earlier.
         let most = job.0.checked_sub(self.places.front()?.job.0)? as usize;
         let place = match self.places.get(most) {
             Some(at) if at.job == job => most,
@@ -73,6 +74,7 @@ impl<T> ByJob<T> {
     /// Inserts a value. Returns `None` and changes nothing if the job has one.
     pub fn insert(&mut self, job: JobId, thing: T) -> Option<&mut T> {
         let is_last = self.places.back().is_none_or(|last| last.job < job);
+        // The list may have emptied while the job was among the late ones.
         if is_last && !self.late.contains_key(&job) {
             let thing = self.things.insert(thing);
             self.places.push_back(Place { job, thing: thing as u32 });
@@ -82,6 +84,7 @@ impl<T> ByJob<T> {
             return None;
         }
         match self.place(job) {
+            // The job had a value before, and its place has not left the list.
             Some(place) => {
                 let thing = self.things.insert(thing);
                 self.places[place].thing = thing as u32;
@@ -125,6 +128,7 @@ impl<T> ByJob<T> {
             self.places.pop_front();
         }
         let (kept, gone) = (self.things.len(), self.places.len() - self.things.len());
+        // Compacting a short list saves nothing.
         if gone > GONE_MAX * kept + 64 {
             self.places.retain(|place| place.thing != GONE);
         }

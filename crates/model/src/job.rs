@@ -83,9 +83,11 @@ impl HiddenRunTime {
     pub fn profiled(self, estimate: Span, error: (u32, u32)) -> Span {
         let (numerator, denominator) = (i128::from(error.0), i128::from(error.1));
         let distance = i128::from((estimate - self.0).as_micros());
+        // Half the divisor is added before rounding down, which rounds halves up.
         let scaled = (2 * distance * numerator + denominator).div_euclid(2 * denominator);
         let micros = i128::from(self.0.as_micros()) + scaled;
         let forever = i128::from(Span::FOREVER.as_micros());
+        // An error above 1 may lead below 0.
         Span::from_micros(micros.clamp(0, forever) as i64)
     }
 }
@@ -98,6 +100,7 @@ pub struct Lot(u64);
 impl Lot {
     /// The lot of job `number` of the workload of this name.
     pub fn new(workload: &str, number: i64) -> Lot {
+        // Numbers of jobs differ in few bits, so they are mixed before they are combined with the hash.
         Lot(random::splitmix(random::hash(workload.bytes()) ^ random::splitmix(number as u64)))
     }
 
@@ -235,6 +238,7 @@ impl Job {
         Job {
             id: JobId(id),
             workload: 0,
+            // Logs number their jobs from 1.
             number: i64::from(id) + 1,
             lot: Lot::default(),
             submit,

@@ -21,6 +21,7 @@ impl JobStories {
     /// shares of an application are its intervals.
     pub fn complete(&mut self, observation: &mut Observation) {
         let Observation::JobOver(record) = observation else { return };
+        // Most runs lose no attempt, so most jobs need no search.
         if !self.lost.is_empty() {
             record.lost = self.lost.remove(&record.job.id).unwrap_or_default();
         }
@@ -31,6 +32,7 @@ impl JobStories {
         bag.shares.retain(|share| share.agreement == agreement);
         let runs = || bag.shares.iter().flat_map(|share| &share.runs);
         record.start = runs().map(|run| run.start).min();
+        // A job that is not over ends with the run, and not with its last task.
         if record.outcome != JobOutcome::Unfinished {
             let lost = record.lost.iter().map(|run| run.end);
             record.end = runs().map(|run| run.end).chain(lost).max().unwrap_or(record.end);

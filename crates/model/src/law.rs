@@ -131,6 +131,7 @@ impl Law {
     pub fn mean(&self) -> f64 {
         match *self {
             Law::Constant(value) => value,
+            // Not half of the sum: only the distance of both ends is checked to be finite.
             Law::Uniform { low, high } => low + (high - low) / 2.0,
             Law::Choice(ref choices) => {
                 let total: f64 = choices.iter().map(|choice| choice.weight).sum();
@@ -156,6 +157,7 @@ impl Law {
             Law::Constant(value) => *value,
             Law::Uniform { high, .. } => *high,
             Law::Choice(choices) => {
+                // A value of weight 0 is never drawn.
                 let drawn = choices.iter().filter(|choice| choice.weight > 0.0);
                 drawn.map(|choice| choice.value).fold(f64::NEG_INFINITY, f64::max)
             }
@@ -203,6 +205,7 @@ impl Law {
                 let high = self.finite("high", high)?;
                 let width = high - low;
                 self.check("high", high, width >= 0.0, "at least low")?;
+                // Two finite ends may be so far apart that a draw would be infinite.
                 self.check("high", high, width.is_finite(), "a smaller distance from low")?;
                 Drawn::Uniform { low, width }
             }
@@ -228,6 +231,7 @@ impl Law {
             Law::Weibull { shape, scale } => {
                 let shape = self.positive("shape", shape)?;
                 let scale = self.positive("scale", scale)?;
+                // The library takes the scale first, unlike for other laws.
                 Drawn::Weibull(self.made("scale", scale, Weibull::new(scale, shape))?)
             }
             Law::Gamma { shape, scale } => {
@@ -348,6 +352,8 @@ impl Sampler {
 fn weighted(cumulated: &[f64], stream: &mut Stream) -> usize {
     let last = cumulated.len() - 1;
     let point = stream.random::<f64>() * cumulated[last];
+    // With `<=`, values of weight 0 at the front are never drawn. Rounding may make the point as large as the
+    // whole sum.
     cumulated.partition_point(|&sum| sum <= point).min(last)
 }
 

@@ -173,6 +173,7 @@ impl Moldable {
         }
         let run_time = run_time.as_secs_f64();
         let requested = job.requested_time.unwrap_or(Span::FOREVER).as_secs_f64();
+        // A request of no time has no ratio.
         let part = if requested > 0.0 { run_time / requested } else { 1.0 };
         self.rounded(part * self.seconds(processors, speed))
     }

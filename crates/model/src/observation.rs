@@ -298,6 +298,7 @@ pub struct BagRecord {
 impl BagRecord {
     /// Number of providers on which it ran.
     pub fn providers(&self) -> u32 {
+        // A provider may have several shares.
         let mut providers = Vec::from_iter(self.shares.iter().map(|share| share.provider));
         providers.sort_unstable();
         providers.dedup();

@@ -79,6 +79,7 @@ impl Phase {
             term.work(size) * inverse_share(term.load, share) * term.speedup.inverse(processors)
         };
         let computation = term(&self.computation, shares.cpu);
+        // A single machine communicates with no other.
         if processors == 1 {
             computation
         } else {

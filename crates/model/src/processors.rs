@@ -29,6 +29,7 @@ impl ProcessorSet {
         if count == 0 {
             return ProcessorSet::new();
         }
+        // Written so that the last processor may have the largest number.
         ProcessorSet { intervals: smallvec![(first, first + (count - 1))] }
     }
 
@@ -126,6 +127,7 @@ impl ProcessorSet {
             if both.0 <= both.1 {
                 intervals.push(both);
             }
+            // The interval that ends first can meet no further one.
             if last < other_last { a = ours.next() } else { b = theirs.next() }
         }
         ProcessorSet { intervals }
@@ -165,6 +167,7 @@ impl ProcessorSet {
         let mut intervals = Intervals::with_capacity(all.len());
         for (first, last) in all {
             match intervals.last_mut() {
+                // Neighbours are joined as well. The largest number has no successor.
                 Some(before) if first <= before.1.saturating_add(1) => {
                     before.1 = before.1.max(last)
                 }
@@ -218,6 +221,7 @@ impl FromStr for ProcessorSet {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let first: u32 = first.parse().map_err(|_| fail())?;
             let last: u32 = last.parse().map_err(|_| fail())?;
+            // A repeated processor must be an error here, because the insertion would panic.
             let ascending = set.intervals.last().is_none_or(|&(_, before)| before < first);
             if last < first || !ascending {
                 return Err(fail());

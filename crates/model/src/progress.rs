@@ -88,6 +88,7 @@ impl EstimateError {
     ///
     /// A running task is not complete, so the estimate is at least 1.0001·done. It is also at least floor·E_act.
     pub fn estimate(&self, actual: f64, done: f64, noise: f64) -> f64 {
+        // Functions of libm give the same bits on every machine.
         let error = self.amplitude * libm::exp(-self.decay * 100.0 * done / actual);
         let error = match self.side {
             Side::Over => error,

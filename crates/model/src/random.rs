@@ -22,6 +22,7 @@ pub fn stream(seed: u64, actor: &str, purpose: &str) -> Stream {
     let mut key = [0; 32];
     let mut state = seed ^ hash.rotate_left(32);
     for chunk in key.chunks_exact_mut(8) {
+        // An odd step gives the sequence its full period.
         state = state.wrapping_add(hash | 1);
         chunk.copy_from_slice(&mix(state).to_le_bytes());
     }
@@ -40,6 +41,7 @@ pub struct Resting {
 impl Resting {
     /// The rest of a stream.
     pub fn of(stream: &Stream) -> Resting {
+        // No stream comes near 2^64 words.
         Resting { key: stream.get_seed(), position: stream.get_word_pos() as u64 }
     }
 

@@ -158,6 +158,7 @@ impl GrantedWindow {
     /// True if the remaining work is within the window when it starts at `start`.
     pub fn holds(&self, start: Time) -> bool {
         let ready = self.ready.is_none_or(|ready| ready <= start);
+        // A displacement may have changed the processors, and so the time that is needed.
         let span = self.displaced.last().map_or(self.span, |it| it.span);
         ready && (self.deadline >= Time::FOREVER || start + span <= self.deadline)
     }

@@ -89,6 +89,7 @@ impl Span {
         // Decimal seconds such as 0.1 are not exact in binary: without the
         // allowance, rounding up would add a microsecond to them.
         let micros = (seconds * MICROS_PER_SECOND as f64 - 1e-3).ceil();
+        // The conversion saturates, and turns NaN into 0.
         Span((micros as i64).clamp(-Span::FOREVER.0, Span::FOREVER.0))
     }
 
@@ -112,6 +113,7 @@ impl Span {
         if self.is_forever() {
             return Span::FOREVER;
         }
+        // The allowance keeps rounding from adding a microsecond to an exact product.
         let micros = (self.0 as f64 * factor - 1e-6).ceil();
         Span((micros as i64).clamp(-Span::FOREVER.0, Span::FOREVER.0))
     }
@@ -119,6 +121,7 @@ impl Span {
     /// The time that work of this length takes at `speed` (1 = the reference processor), rounded up to
     /// the next microsecond.
     pub fn at_speed(self, speed: f64) -> Span {
+        // A reference processor must not change a time by rounding.
         if speed == 1.0 { self } else { self.scaled(1.0 / speed) }
     }
 }

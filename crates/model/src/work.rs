@@ -64,7 +64,6 @@ impl fmt::Debug for Speed {
 ///
 /// It is counted in parts of the work of a micro-MIPS in a microsecond. The parts are so small that
 /// equal shares among up to 22 jobs, and shares in steps of 0.01 %, are whole numbers of them.
-/// are whole numbers of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Work(u128);
 
@@ -95,6 +94,7 @@ impl Work {
 
     /// MI, for output only.
     pub fn as_mi_f64(self) -> f64 {
+        // In two parts, because all parts may need more bits than a float has.
         let (whole, rest) = (self.0 / Work::PER_MI, self.0 % Work::PER_MI);
         whole as f64 + rest as f64 / Work::PER_MI as f64
     }
@@ -113,6 +113,7 @@ impl Work {
     /// The time it takes at an effective speed, rounded up to the next microsecond; [`Span::FOREVER`] at speed zero.
     #[inline]
     pub fn at_effective(self, speed: EffectiveSpeed) -> Span {
+        // No work takes no time, even at speed zero.
         if self == Work::ZERO {
             return Span::ZERO;
         }
@@ -192,6 +193,7 @@ impl EffectiveSpeed {
 
 impl Ord for EffectiveSpeed {
     fn cmp(&self, other: &EffectiveSpeed) -> Ordering {
+        // Two numbers of 64 bits have a product of at most 128.
         let product = |speed: Speed, divisor: u64| u128::from(speed.0) * u128::from(divisor);
         product(self.speed, other.divisor).cmp(&product(other.speed, self.divisor))
     }

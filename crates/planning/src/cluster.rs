@@ -85,8 +85,11 @@ impl Cluster {
             // `Network::least` reads the diagonal as well, so it must not limit a set.
             row[machine] = 1.0;
         }
+        // Checked before the busier direction replaces the other, so that a mistake in either one is
+        // reported.
         let mut cluster = Cluster::checked(speed, cpu, Network::Links(Arc::new(links)))?;
         if let Network::Links(links) = &mut cluster.network {
+            // The only reference so far, so nothing is copied.
             let links = Arc::make_mut(links);
             for (one, other) in
                 (0..machines).flat_map(|one| (0..one).map(move |other| (one, other)))
@@ -99,6 +102,7 @@ impl Cluster {
     }
 
     fn checked(speed: f64, cpu: Vec<f64>, network: Network) -> Result<Cluster, ClusterError> {
+        // NaN lies in no range.
         let is_share = |share: &f64| (1e-6..=1.0).contains(share);
         let links_are = match &network {
             Network::Uplinks(uplinks) => uplinks.iter().all(is_share),

@@ -80,6 +80,7 @@ impl ClusterOracle {
 
     fn found(&self, interval: Interval) -> Found {
         let Interval { first, last } = interval;
+        // A triangle row by row: an interval that ends with phase n has n possible first phases.
         let cell = &self.found[last * (last - 1) / 2 + first - 1];
         cell.get().unwrap_or_else(|| {
             let (found, priced) = self.space.search(self.search, &self.work(interval));
@@ -103,6 +104,7 @@ impl IntervalOracle for ClusterOracle {
     }
 
     fn best_schedule(&self, interval: Interval) -> Machines {
+        // Only the point of the best set is kept for each interval; its machines are determined again.
         Machines::new(self.space.machines(self.found(interval).asked))
     }
 

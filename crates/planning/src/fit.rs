@@ -43,6 +43,7 @@ pub fn fit(observations: &[Observation]) -> Option<Phase> {
             .map(|communication| with_coefficients(computation, communication, observations))
     });
     let models = models.map(|model| (mean_error(&model, observations), model));
+    // Of equally good models, the first one of the lists wins.
     let best = models.min_by(|one, other| one.0.total_cmp(&other.0));
     best.filter(|_| !observations.is_empty()).map(|(_, model)| model)
 }
@@ -75,8 +76,11 @@ fn with_coefficients(
     let both = [(x_sum * yy - y_sum * xy) / determinant, (y_sum * xx - x_sum * xy) / determinant];
     let alone = |sum: f64, square: f64| if square > 0.0 { sum / square } else { 0.0 };
     match both {
+        // For terms that are proportional to each other, the determinant is 0 and the coefficients are not
+        // determined.
         [one, other] if one >= 0.0 && other >= 0.0 && determinant > 0.0 => phase(one, other),
         _ => {
+            // The least squares without negative coefficients then lie where one coefficient is 0.
             let models = [phase(alone(x_sum, xx), 0.0), phase(0.0, alone(y_sum, yy))];
             let [one, other] = models.map(|model| (mean_error(&model, observations), model));
             if other.0 < one.0 { other.1 } else { one.1 }

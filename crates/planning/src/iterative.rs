@@ -106,8 +106,10 @@ impl IterativeApplication {
         if !throughputs.iter().all(is_sound) {
             return Err(MappingError::Throughput);
         }
+        // The sum orders the sizes as the mean does.
         let mean = |&size: &usize| throughputs.iter().map(|row| row[size]).sum::<f64>();
         let mut by_demand: Vec<usize> = (0..sizes).collect();
+        // The sort is stable: equally demanding sizes keep their order.
         by_demand.sort_by(|one, two| mean(one).total_cmp(&mean(two)));
         Ok(IterativeApplication { processes, iterations, throughputs, by_demand })
     }
@@ -126,6 +128,7 @@ impl IterativeApplication {
         if cores.is_empty() {
             return Err(MappingError::NoCore);
         }
+        // There is a size, because an application without processes is refused.
         let power = |core: usize| self.throughputs[cores[core].kind][self.by_demand[0]];
         let mut order: Vec<usize> = (0..cores.len()).collect();
         order.sort_by(|&one, &two| power(two).total_cmp(&power(one)));

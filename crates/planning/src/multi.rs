@@ -112,8 +112,10 @@ pub fn choose_interval<V: GridView>(
     threshold: Span,
 ) -> Option<Interval> {
     let time = |cluster, interval| Some(view.oracle(cluster)?.least_time(interval));
+    // A cluster without usable machines does not restrict the choice.
     let is_valid = |cluster, interval| time(cluster, interval).is_none_or(|time| time > threshold);
     let mut intervals: Vec<Interval> = candidates.iter().map(|one| one.interval).collect();
+    // All intervals begin with the same phase, so this is the order of their lengths.
     intervals.sort_unstable();
     intervals.dedup();
     let everywhere =
@@ -155,6 +157,7 @@ pub fn place<V: GridView>(
 ) -> Option<Placed<Schedule<V>>> {
     let time = |cluster: usize| Some(view.oracle(cluster)?.least_time(interval));
     let times = candidates.iter().filter_map(|one| Some((time(one.cluster)?, one.cluster)));
+    // Of equally fast clusters, the one with the lowest number wins.
     let (fastest_time, fastest) = times.min()?;
     let on = |cluster: usize, how, moving| {
         let oracle = view.oracle(cluster)?;
@@ -167,10 +170,12 @@ pub fn place<V: GridView>(
     let at_home = view.oracle(home).filter(|_| view.may_stay(home, &before.schedule));
     let stay = at_home.map(|oracle| oracle.time_on(&before.schedule, interval));
     let within = time(home).map(|time| time + view.within(home));
+    // The fastest cluster is no alternative if the application is there already.
     let between = (fastest != home).then(|| fastest_time + view.between(home, fastest));
     match three_way(stay, within, between)? {
         Move::Between => on(fastest, Move::Between, view.between(home, fastest)),
         Move::Within => on(home, Move::Within, view.within(home)),
+        // `three_way` never returns `Start`, which is only for a first interval.
         how @ (Move::Stay | Move::Start) => {
             let schedule = before.schedule.clone();
             Some(Placed { schedule, time: stay?, ..on(home, how, Span::ZERO)? })
@@ -233,6 +238,7 @@ pub fn single_schedule<V: GridView>(
     let view = look(Moment { epoch: 0, elapsed });
     let whole = Interval::new(1, phases);
     let time = |cluster: usize| Some((view.oracle(cluster)?.least_time(whole), cluster));
+    // Of equally fast clusters, the one with the lowest number wins.
     let (_, cluster) = (0..view.clusters()).filter_map(time).min()?;
     let schedule = view.oracle(cluster)?.best_schedule(whole);
     elapsed += view.oracle(cluster)?.time_on(&schedule, Interval::new(1, 1));

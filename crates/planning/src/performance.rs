@@ -79,6 +79,7 @@ impl Application {
         let last = self.ends.last().copied();
         self.ends =
             self.ends.chunks_exact(phases.max(1)).filter_map(|row| row.last().copied()).collect();
+        // `chunks_exact` leaves out the phases of a shorter last part, so their end is added again.
         if self.ends.last().copied() != last {
             self.ends.extend(last);
         }
@@ -99,12 +100,14 @@ impl Application {
         let work = Work::of(self, interval, cluster.speed());
         let computation = seconds(computing, &work.computation, cpu);
         let communication = seconds(communicating, &work.communication, bandwidth);
+        // A single machine communicates with no other.
         let alone = processors < 2;
         Span::from_secs_f64(if alone { computation } else { computation + communication })
     }
 
     /// Seconds of an interval on one idle machine, for each class of computation and of communication.
     pub(crate) fn works(&self, interval: Interval) -> [Vec<f64>; 2] {
+        // Phases are numbered from 1, and before the first one no modelled phase ends.
         let before = interval.first.checked_sub(2).map_or(0, |phase| self.ends[phase]);
         let phases = before..self.ends[interval.last - 1];
         [&self.computation, &self.communication].map(|works| works.of(phases.clone()))
@@ -126,6 +129,7 @@ fn is_sound(term: &Term, size: f64) -> bool {
     term.coefficient >= 0.0
         && term.load >= 0.0
         && exponents.iter().all(|exponent| exponent.abs() <= 10.0)
+        // A share of 1e-6 to the power of 10 adds a factor of 1e60, and 2^32 processors one of 1e97.
         && term.work(size) <= 1e100
 }
 

@@ -74,6 +74,7 @@ impl<S> Plan<S> {
     /// The phases after which the application is rescheduled.
     pub fn markers(&self) -> Vec<usize> {
         let ends = self.parts.iter().map(|part| part.interval.last);
+        // The end of the last interval is that of the application, after which nothing moves.
         ends.take(self.parts.len() - 1).collect()
     }
 }

@@ -56,10 +56,13 @@ impl Program {
             }
             Phased::Measured(rows) => {
                 let all = Vec::from_iter(rows.iter().map(|row| row.times.clone()));
+                // Rows of other clusters are checked too, so that a mistake is found on whichever cluster
+                // comes first.
                 Table::new(&all)?;
                 let mut own = Vec::from_iter(rows.iter().filter(|row| row.cluster == cluster));
                 own.sort_by_key(|row| row.machines);
                 let machines = Vec::from_iter(own.iter().map(|row| row.machines));
+                // The rows are sorted, so that equal numbers are adjacent.
                 if machines.first() == Some(&0) || machines.windows(2).any(|two| two[0] == two[1]) {
                     return Err(ProgramError::Machines);
                 }
@@ -105,6 +108,7 @@ impl Program {
                 let mut usable = Vec::from_iter(
                     (0..cluster.machines() as u32).filter(|&machine| may_use(machine)),
                 );
+                // Equally loaded machines by number, so that the same sets are built in every run.
                 usable.sort_by(|&a, &b| cluster.cpu(b).total_cmp(&cluster.cpu(a)).then(a.cmp(&b)));
                 let fits = |machines: &&u32| **machines as usize <= usable.len();
                 let sets = measured.machines.iter().take_while(fits);
@@ -123,6 +127,7 @@ impl Measured {
         let (Some(row), Some(table)) = (row, &self.table) else { return Span::FOREVER };
         let idle = table.time_on(&row, interval);
         match cluster.shares(machines).cpu {
+            // A conversion to seconds and back could change a time that is exact.
             1.0 => idle,
             part => Span::from_secs_f64(idle.as_secs_f64() / part),
         }
@@ -175,6 +180,7 @@ impl IntervalOracle for ProgramOracle {
     fn best_schedule(&self, interval: Interval) -> Machines {
         match self {
             ProgramOracle::Models(oracle) => oracle.best_schedule(interval),
+            // Sets ascend by size, so the smallest of equally fast ones wins.
             ProgramOracle::Measured { sets, .. } => sets
                 .iter()
                 .min_by_key(|set| self.time_on(set, interval))

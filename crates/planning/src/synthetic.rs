@@ -77,6 +77,7 @@ impl ApplicationKind {
                     if number > 0 && draws.uniform() > 0.3 {
                         character = draws.character(0.45, 0.65);
                     }
+                    // The mean of a lognormal factor of deviation 0.8 is 1 with -0.32 = -0.8²/2.
                     let seconds = 900.0 * (0.8 * draws.normal() - 0.32).exp();
                     character.phase(seconds, character.share + 0.1 * (draws.uniform() - 0.5))
                 };
@@ -124,6 +125,8 @@ impl Character {
     fn phase(&self, seconds: f64, share: f64) -> Phase {
         let share = share.clamp(0.01, 0.95);
         let term = |seconds: f64, size, exponent: f64| Term {
+            // Chosen so that the term takes `seconds` on the usual number of processors and available
+            // part.
             coefficient: seconds * AVAILABLE * PROCESSORS.powf(exponent),
             size,
             load: 1.0,
@@ -176,6 +179,7 @@ impl Draws {
 
     /// Standard normal, by Box and Muller's cosine; takes two draws.
     pub fn normal(&mut self) -> f64 {
+        // The draw is never 1, so the logarithm is finite.
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
@@ -195,6 +199,7 @@ impl Draws {
                 regime = self.regime();
             }
             let (character, level) = &regime;
+            // As above: -0.125 = -0.5²/2 makes the mean of the factor 1.
             let seconds = 700.0 * level * (0.5 * self.normal() - 0.125).exp();
             character.phase(seconds, character.share + 0.1 * (self.uniform() - 0.5))
         };

@@ -75,6 +75,7 @@ impl IntervalOracle for Table {
 
     fn best_schedule(&self, interval: Interval) -> usize {
         (0..self.until.len())
+            // The first of equal ones is the minimum, as the type promises.
             .min_by_key(|&schedule| self.time(schedule, interval))
             .expect("a table has a schedule")
     }

@@ -243,6 +243,7 @@ fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Resu
             None => with_overhead(record.job.run_time.reveal_to_machine(), overhead),
         },
         JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
+        // Other outcomes may end a job at any point.
         _ => computed,
     };
     if computed == asked { Ok(()) } else { Err(Violation::WrongLength { job, asked, computed }) }
@@ -282,6 +283,7 @@ impl Check {
             if start < ready {
                 return Err(Violation::WithoutData { job, start, ready });
             }
+            // An attempt may also end during its start-up.
             if spent < start_up.min(end - start) {
                 return Err(Violation::NotStartedUp { job, start_up, spent });
             }
@@ -354,6 +356,7 @@ impl Check {
             if bag.phased {
                 return self.all_phases(record);
             }
+            // A bag that failed, or that the end of the run cut off, has not run all of its tasks.
             let whole = !matches!(record.outcome, JobOutcome::Failed | JobOutcome::Unfinished);
             if got != asked && record.start.is_some() && whole {
                 return Err(Violation::TasksLost { job, asked, got });
@@ -366,6 +369,7 @@ impl Check {
         let (Some(provider), Some(start)) = (record.provider, record.start) else { return Ok(()) };
         let got = record.processors.count();
         let moldable = Moldable::of(&record.job);
+        // A moldable job may get any number of processors up to its limit.
         if got != asked && moldable.is_none_or(|it| got == 0 || got > it.widest(u32::MAX)) {
             return Err(Violation::WrongWidth { job, asked, got });
         }
@@ -396,6 +400,7 @@ impl Check {
         if first != *done + 1 || last < first {
             return Err(Violation::PhasesOutOfOrder { job, done: *done, first, last });
         }
+        // Phases of an interval that was lost must run again.
         if it.ending == IntervalEnd::Done {
             *done = last;
         }

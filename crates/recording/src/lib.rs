@@ -194,6 +194,7 @@ impl Sink for Books<'_> {
             }
         }
         let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
+        // The closure cannot return an error, so the first one is kept here.
         let mut told = Ok(());
         message.disclose(between, &mut |item, count| {
             if told.is_ok() {
@@ -251,6 +252,7 @@ impl Sink for Books<'_> {
     fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
         // Settled in portions, because a run that stops at its horizon can leave a million jobs.
         while self.settle(stats.end, |grid| grid.settle_some(SETTLED_AT_ONCE))? > 0 {}
+        // All jobs are settled now, so the attempts that are left belong to none.
         let left = self.grid.take_left();
         left.iter().try_for_each(|record| self.tell(stats.end, Fact::Left(record)))?;
         self.tell(stats.end, Fact::Over)

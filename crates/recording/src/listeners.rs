@@ -30,6 +30,7 @@ impl TooWide {
     fn count(&mut self, outcome: JobOutcome) {
         let too_wide = match outcome {
             JobOutcome::Rejected(Refusal::TooWide) => true,
+            // External rules may have left out a provider that could run the job.
             JobOutcome::Rejected(Refusal::NoProvider) => !self.choosy,
             _ => false,
         };

@@ -25,6 +25,7 @@ pub fn last_parent<'a>(
     let ended_then = tasks.iter().filter(|it| {
         it.outcome == "completed" && micros(it.left) == micros(ready) && it.job != job.job
     });
+    // Of tasks that were done together, the lowest number, so that the path is always the same.
     ended_then.min_by_key(|it| it.task).copied()
 }
 

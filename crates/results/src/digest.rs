@@ -40,6 +40,7 @@ impl RunDigest {
         let mut overall = Sha256::new();
         let mut by_name = BTreeMap::new();
         for &(table, rows, digest) in tables {
+            // A zero byte ends each name; otherwise different lists could have the same bytes.
             overall.update(table.name().as_bytes());
             overall.update([0]);
             overall.update(rows.to_le_bytes());

@@ -10,6 +10,7 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, value: i64) {
     if value < 0 {
         out.push(b'-');
     }
+    // The smallest number has no positive counterpart in 64 bits with sign.
     push_unsigned(out, value.unsigned_abs());
 }
 

@@ -178,6 +178,7 @@ fn check_final(end: &Path, existing: Existing) -> Result<(), ResultsError> {
     let mut entries = fs::read_dir(end).map_err(|error| ResultsError::read(end, error))?;
     // A mistyped path with `--force` must not delete other files.
     let is_ours = [MARKER, "pack.json"].iter().any(|name| end.join(name).exists());
+    // An empty folder has nothing to lose.
     if is_ours || entries.next().is_none() {
         return Ok(());
     }

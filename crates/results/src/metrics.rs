@@ -146,6 +146,7 @@ impl Default for MetricsOptions {
 
 /// max(1, turnaround / max(execution, threshold)), all in one unit.
 pub fn bounded_slowdown(turnaround: i64, execution: i64, threshold: i64) -> f64 {
+    // Without run time and threshold, the divisor would be 0.
     let shortest = execution.max(threshold).max(1);
     (turnaround as f64 / shortest as f64).max(1.0)
 }
@@ -257,6 +258,7 @@ struct Checkpoints {
 impl Checkpoints {
     fn of(record: &JobRecord) -> Option<Checkpoints> {
         let resumed = record.lost.iter().filter(|run| run.saved > Span::ZERO);
+        // The saved work of a job that came to nothing is wasted.
         let resumed = resumed.filter(|_| !came_to_nothing(record.outcome));
         let saved = |run: &LostRun| (run.start.as_micros(), (run.start + run.saved).as_micros());
         let saved: Vec<(i64, i64)> = resumed.map(saved).collect();
@@ -517,6 +519,7 @@ impl Metrics {
 
     /// Records a job of a grid whose attempts are all known.
     pub fn job_settled(&mut self, job: &SettledJob) {
+        // Jobs of a grid share processors, so they hold none for themselves.
         self.jobs.push(Sample { processors: 0, on_grid: true, ..Sample::of(&job.record) });
         self.grid().job_settled(job);
     }
@@ -555,6 +558,7 @@ impl Metrics {
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
             self.parts.1 += runs.map(work_of).sum::<i128>();
         }
+        // A job that never started got no parts.
         if let Some(log) = self.transactions.as_mut().filter(|_| record.start.is_none()) {
             log.given_back(record.job.id);
         }

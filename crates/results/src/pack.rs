@@ -92,6 +92,7 @@ impl PackWriter {
         };
         for table in Table::ALL {
             let path = place.join(format!("{}.parquet", table.name()));
+            // Not every run has every table.
             if !path.exists() {
                 continue;
             }
@@ -106,6 +107,7 @@ impl PackWriter {
             run.rows.insert(table.name().to_owned(), (first, file.rows() - first));
         }
         self.runs.push(run);
+        // Last, so that an error above loses no run.
         fs::remove_dir_all(place).map_err(|error| ResultsError::write(place, error))
     }
 
@@ -114,6 +116,7 @@ impl PackWriter {
     /// # Errors
     /// If it cannot be written.
     pub fn publish(self) -> Result<(), ResultsError> {
+        // First, because closing writes the last bytes, and sizes are recorded below.
         for file in self.tables.into_values() {
             file.close()?;
         }

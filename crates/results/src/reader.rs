@@ -291,6 +291,7 @@ impl RunReader {
     /// # Errors
     /// If it is missing or damaged.
     pub fn summary(&self) -> Result<Summary, ResultsError> {
+        // Another format of the tables is the cause why the summary cannot be read, so it is named instead.
         self.json("summary.json").map_err(|error| match self.provenance() {
             Err(other @ ResultsError::OtherFormat { .. }) => other,
             _ => error,
@@ -384,6 +385,7 @@ impl RunReader {
                 "summary.json" => &run.summary,
                 "provenance.json" => &run.provenance,
                 "timing.json" => &run.timing,
+                // The only other file of a packed run is `scenario.toml`.
                 _ => &run.toml,
             }));
         }
@@ -422,6 +424,7 @@ fn in_pack(folder: &Path) -> Result<Option<(Arc<Pack>, usize)>, ResultsError> {
     while let (true, Some(above)) = (is_partition(sweep), sweep.parent()) {
         sweep = above;
         let name = folder.strip_prefix(sweep).unwrap_or(folder).to_string_lossy();
+        // The parent of a relative path with one part is empty, which stands for the current folder.
         let place = if sweep.as_os_str().is_empty() { Path::new(".") } else { sweep };
         for path in Pack::all_in(place)?.into_values() {
             let pack = Pack::open(&path)?;

@@ -48,6 +48,8 @@ impl Points {
         let SweepRun { point, metrics } = run;
         let mut rows = Vec::new();
         if self.point.as_ref() == Some(&point) {
+            // One different run is enough: from then on, there is nothing with which others would be
+            // compared.
             self.copied = self.copied.take().filter(|first| *first == metrics);
         } else {
             rows = self.finish();
@@ -130,18 +132,21 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
         .map(|(run, &seed)| ((run.point.clone(), seed), run))
         .collect();
     let mut samples: Vec<Pairs<'_>> = Vec::new();
+    // The list keeps the order of first appearance. The map only finds places in it.
     let mut places = BTreeMap::new();
     for (run, &seed) in all().filter(|(run, _)| !is_base(run)) {
         let Some(other) = bases.get(&(base(run), seed)) else { continue };
         let theirs: BTreeMap<&str, f64> =
             other.metrics.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         for (metric, mine) in &run.metrics {
+            // A metric that one of the two runs lacks cannot be compared.
             let Some(&theirs) = theirs.get(metric.as_str()) else { continue };
             let key = (run.point.as_slice(), metric.as_str());
             let place = *places.entry(key).or_insert_with(|| {
                 samples.push((key.0, key.1, Vec::new(), Vec::new()));
                 samples.len() - 1
             });
+            // Left out in pairs, because equal places of both lists are one seed.
             if mine.is_finite() && theirs.is_finite() {
                 samples[place].2.push(theirs);
                 samples[place].3.push(*mine);
@@ -151,6 +156,7 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
     let constant = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
     let mut copies = BTreeMap::new();
     for (point, _, base, values) in &samples {
+        // One metric that varies shows that the runs of the point are no copies.
         *copies.entry(*point).or_insert(true) &= constant(base) && constant(values);
     }
     let row = |(point, metric, base, values): Pairs<'_>| {
@@ -198,6 +204,7 @@ pub fn csv_head(axes: &[String]) -> String {
 /// same values.
 pub fn csv_row(row: &SweepRow) -> String {
     let optional =
+        // `{:?}` writes as many digits as are needed to read back the same float.
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
     let it = &row.estimate;
     let (kind, group, quantity) = of_which_group(&row.metric).unwrap_or(("", "", &row.metric));

@@ -45,6 +45,7 @@ impl SweepFolder {
     /// If it exists and cannot be read.
     pub fn run(&self, number: usize, name: &Path) -> Result<Option<RunReader>, ResultsError> {
         let folder = self.folder.join(name);
+        // Packs are known by their first runs, so only the last one that begins before this run may have it.
         if let Some((&first, path)) = self.packs.range(..=number).next_back() {
             let pack = self.pack(first, path)?;
             // The pack need not have all runs behind its first one.
@@ -62,6 +63,8 @@ impl SweepFolder {
             open.insert(0, found);
         } else {
             let pack = Arc::new(Pack::open(path)?);
+            // The pack used last is the first one here, so the one that has not been used for longest is
+            // closed.
             open.insert(0, (first, pack));
             open.truncate(OPEN);
         }

@@ -40,6 +40,7 @@ impl Known {
             workloads: Texts::of(cast.workloads.iter().map(String::as_str)),
             providers: Texts::of(cast.providers.iter().map(|it| it.name.as_str())),
             actors: Texts::of(cast.actors.iter().map(|it| it.name.as_str())),
+            // Both services come behind all sites, as in `Ways::code`.
             sites: Texts::of(sites.chain(["(storage)", "(checkpoints)"])),
             classes: Texts::of([JobClass::Local, JobClass::External].map(JobClass::name)),
         }

@@ -180,6 +180,7 @@ impl RunWriter {
         for table in [Table::Disclosures, Table::Offers, Table::Failures] {
             files.open(table)?;
         }
+        // If no processor can fail, there is neither the table nor anything to keep for it.
         let may_fail = cast.providers.iter().any(|it| it.may_fail);
         if may_fail {
             files.open(Table::Outages)?;
@@ -279,6 +280,7 @@ impl RunWriter {
         }))?;
         match &mut self.outages {
             Some(outages) => {
+                // Outages are found by their first processor, which must be unique among all providers.
                 let processors = processors.shifted(offset);
                 outages.changed(time, provider, processors, change, &mut self.files)
             }
@@ -354,6 +356,7 @@ impl RunWriter {
         job: Option<JobId>,
         (fault, resent): (MessageFault, u64),
     ) -> Result<(), ResultsError> {
+        // A fault belongs to a single message, so it has a row only if messages have rows.
         if self.options.messages != Messages::All {
             return Ok(());
         }
@@ -416,9 +419,11 @@ impl RunWriter {
     /// # Errors
     /// If something cannot be written.
     pub fn counted(&mut self, counted: &[bool]) -> Result<(), ResultsError> {
+        // Taken, so that a second call, as by `finish`, finds nothing to decide.
         let Some(mut held) = self.held.take() else { return Ok(()) };
         let trouble = |error| ResultsError::write(self.folder.path(), error);
         let jobs = self.files.open(Table::Jobs)?;
+        // Rows in the buffer are the last batch. All batches then come back in the order in which jobs ended.
         held.push(&jobs.buffer).map_err(trouble)?;
         jobs.buffer.clear();
         let mut batches = held.into_batches().map_err(trouble)?;
@@ -427,6 +432,8 @@ impl RunWriter {
         while batches.next_into(&mut jobs.buffer).map_err(trouble)? {
             let column = place.and_then(|place| jobs.buffer.columns.get_mut(place));
             if let Some(Values::Integer(values)) = column {
+                // Values come first here: otherwise each end of a batch would swallow a decision about the
+                // next one.
                 values.iter_mut().zip(&mut counted).for_each(|(it, &counts)| *it = counts.into());
             }
             jobs.flush()?;
@@ -503,6 +510,7 @@ impl RunWriter {
             profile: "delay",
             submit: story.submit,
             processors: i64::from(job.processors),
+            // -1 s stands for no limit in this column.
             requested_time: job.requested_time.map_or(-MICROS, Span::as_micros),
             success,
             final_state: final_state(record),
@@ -513,6 +521,7 @@ impl RunWriter {
             turnaround_time: story.turnaround,
             stretch: story.stretch(),
             allocated,
+            // The column is there for readers of Batsim's tables. Energy is not simulated.
             consumed_energy: (!rejected).then_some(-1.0),
             metadata: None,
             job: number(job.id),
@@ -622,6 +631,7 @@ impl RunWriter {
         for (attempt, run) in (first..).zip(&record.lost) {
             let of = (record, attempt, run.provider, run.processors.count());
             self.write_checkpoints(of, &run.checkpoints, before)?;
+            // After its own checkpoints: only those of later attempts contain what this one saved.
             before += run.saved;
             let offset = self.cast.providers[run.provider.index()].first_processor;
             let (start, end) = (run.start.as_micros(), run.end.as_micros());
@@ -842,6 +852,7 @@ impl Story {
     }
 
     fn stretch(&self) -> Option<f64> {
+        // A job without run time has no stretch.
         let execution = self.execution.filter(|&it| it != 0)?;
         Some(self.turnaround? as f64 / execution as f64)
     }
@@ -923,10 +934,12 @@ impl Usage {
     }
 
     fn rows<'a>(&'a self, cast: &'a Cast) -> impl Iterator<Item = ResourceCells<'a>> {
+        // If no job ran, this is negative, and no resource has a utilisation.
         let makespan = self.last_end.saturating_sub(self.first_submit) as f64;
         let of_site = |(place, site): (u32, &'a SiteInfo)| {
             repeat_n(Some((place, site)), site.resources as usize)
         };
+        // Places that give whole processors come before resources, and are on no site.
         let whole = repeat_n(None, cast.whole_places());
         let sites = whole.chain((0..).zip(&cast.sites).flat_map(of_site));
         (0..).zip(&cast.providers).zip(sites).map(move |((i, provider), site)| {

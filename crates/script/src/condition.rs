@@ -40,11 +40,13 @@ impl Condition {
         let mut engine = engine();
         engine.set_max_operations(STEPS);
         let mut scope = Scope::new();
+        // The engine refuses variables that are not declared.
         for &column in columns {
             scope.push(column, ());
         }
         let expression = engine.compile_expression_with_scope(&scope, text);
         let expression = expression.map_err(|error| parse_mistake(&error))?;
+        // A name may also occur inside a text, which costs no more than an unused column.
         let is_part = |char: char| !(char.is_alphanumeric() || char == '_');
         let words = Vec::from_iter(text.split(is_part));
         let columns = columns.iter().copied().filter(|it| words.contains(it)).collect();

@@ -109,6 +109,7 @@ impl Language {
         sources::register(&mut engine, sources, &gaps);
         words::register(&mut engine);
         let functions = engine.compile(functions).map_err(|error| parse_mistake(&error))?;
+        // Statements outside of functions must not run with every check.
         Ok(Language { engine, functions: functions.clone_functions_only(), gaps, effort })
     }
 
@@ -243,6 +244,7 @@ pub(crate) fn run_mistake(error: EvalAltResult) -> Mistake {
     let message = match &inner {
         EvalAltResult::ErrorRuntime(message, _) => message.to_string(),
         _ => {
+            // The position is given separately.
             inner.clear_position();
             inner.to_string()
         }

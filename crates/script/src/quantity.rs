@@ -25,6 +25,7 @@ impl Sample {
     /// A sample of (seed, value) pairs.
     pub fn new(pairs: impl IntoIterator<Item = (u64, f64)>) -> Sample {
         let mut pairs: Vec<(u64, f64)> = pairs.into_iter().collect();
+        // Samples are paired seed by seed, so both need one order.
         pairs.sort_by_key(|(seed, _)| *seed);
         let (seeds, values) = pairs.into_iter().unzip();
         Sample { seeds, values }
@@ -139,6 +140,7 @@ impl Quantity {
 /// A number with four significant digits.
 pub fn number(value: f64) -> String {
     const DIGITS: i32 = 4;
+    // These have no logarithm from which digits could be counted.
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }

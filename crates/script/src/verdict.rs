@@ -104,6 +104,7 @@ impl Verdict {
 
     /// Held if one held; missed if all are missed.
     pub fn any(verdicts: &[Verdict]) -> Verdict {
+        // None held if all are missed: the rule for all of them, with each outcome reversed.
         let none = Outcome::all(outcomes(verdicts).map(Outcome::reversed));
         joined(none.reversed(), verdicts)
     }
@@ -143,6 +144,7 @@ fn outcomes(verdicts: &[Verdict]) -> impl Iterator<Item = Outcome> {
 /// A verdict with the texts of several, each with its note.
 fn joined(outcome: Outcome, verdicts: &[Verdict]) -> Verdict {
     match verdicts {
+        // Its text has no note yet, so the note of the outcome can still follow.
         [one] => Verdict { outcome, ..one.clone() },
         _ => {
             let text = verdicts.iter().map(Verdict::told).collect::<Vec<_>>().join("; ");
@@ -165,6 +167,7 @@ fn difference(a: &Quantity, b: &Quantity) -> (f64, f64) {
     let noise = a
         .with(b, |a, b| a - b)
         .map_or_else(|_| f64::hypot(noise(a), noise(b)), |difference| noise(&difference));
+    // Relative to the means, because their difference may be 0.
     (mean, if noise <= ROUNDING * size { 0.0 } else { noise })
 }
 
@@ -234,6 +237,7 @@ pub fn within(x: &Quantity, low: f64, high: f64) -> Verdict {
         (true, false) => format!("at least {}", number(low)),
         _ => format!("at most {}", number(high)),
     };
+    // The result would change at the nearer bound.
     let (held, margin) =
         ((low..=high).contains(&mean), (mean - low).abs().min((mean - high).abs()));
     let text = format!("{}, asked for {range}", with_n(x));
@@ -296,6 +300,7 @@ fn with_share(a: &Quantity, b: &Quantity) -> String {
         text.push_str(&format!(" (n = {n})"));
     }
     let share = (a.mean() - b.mean()) / b.mean().abs() * 100.0;
+    // Relative to a mean of 0, there is no percentage.
     if share.is_finite() {
         text.push_str(&format!(", {share:+.1} %"));
     }

@@ -37,6 +37,7 @@ pub struct Fragments {
 pub fn fit(run_times: &[Span], overestimation: (u32, u32)) -> usize {
     let (a, b) = (i128::from(overestimation.0), i128::from(overestimation.1));
     assert!(b > 0, "an overestimation is a ratio");
+    // Requests and fragments are proportional to run times, so one sorted list serves for both.
     let sorted = sorted(run_times);
     let mut fitting = 0;
     for &fragment in &sorted {

@@ -202,6 +202,7 @@ impl Expression {
         let lines = self.text.split_inclusive('\n').take(mistake.line.saturating_sub(1));
         let line_start: usize = lines.map(str::len).sum();
         let line = self.text.get(line_start..).unwrap_or_default();
+        // Columns are counted in characters, and places in a file in bytes.
         let before = line.chars().take(mistake.column.saturating_sub(1)).map(char::len_utf8);
         let at = self.start + line_start + before.sum::<usize>();
         // The word at this position, or one character.

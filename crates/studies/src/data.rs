@@ -144,6 +144,7 @@ impl Data {
                 let way = "give their point behind this one, or the sweep a `reference`";
                 return Err(Absent::Unknown(format!("{what}: {way}")));
             };
+            // The reference replaces the values of this point on its own axes only.
             let mut base = at.clone();
             base.extend(reference.clone());
             return self.sample_by(metric, group.unwrap_or_default(), at, &base);
@@ -217,6 +218,7 @@ impl Data {
     /// # Errors
     /// If there is no such point, the point is ambiguous, or the data are not those of a sweep.
     pub fn folder_at(&self, at: &Point) -> Result<&Path, Absent> {
+        // Runs may be in any order.
         let first = self.runs_at(at)?.into_iter().min_by_key(|run| run.seed);
         let folder = first.and_then(|run| run.folder.as_deref());
         folder.ok_or_else(|| Absent::Unknown(format!("{} has no runs", self.name)))
@@ -330,6 +332,7 @@ fn look_up(values: &Json, metric: &str, group: Option<&str>) -> Result<f64, Stri
     let path = &place_of(metric);
     let places: Vec<&Json> = match group {
         None => {
+            // The first place that has the value counts: the summary itself comes before its parts.
             let parts = ["all", "failures", "grid"].map(|part| values.get(part));
             std::iter::once(Some(values)).chain(parts).flatten().collect()
         }
@@ -358,6 +361,7 @@ fn look_up(values: &Json, metric: &str, group: Option<&str>) -> Result<f64, Stri
 fn place_of(metric: &str) -> String {
     let name = named::spelling(metric);
     let outcome = name.strip_suffix("_jobs").filter(|_| Named::of(&name).is_some());
+    // `bounded_slowdown` comes before its own ending `slowdown`.
     let distribution = ["waiting_time", "turnaround_time", "bounded_slowdown", "slowdown"];
     let of = |of: &&str| Some(format!("{of}.{}", name.strip_suffix(*of)?.strip_suffix('_')?));
     match (name.as_str(), outcome) {
@@ -390,6 +394,7 @@ fn walk<'a>(place: &'a Json, path: &str) -> Option<&'a Json> {
         Json::Array(items) => {
             let place = key.parse::<usize>().ok();
             let named = items.iter().find(|item| item["name"] == key);
+            // The name of a member may be a number.
             named.or_else(|| items.get(place?))
         }
         place => place.get(key),

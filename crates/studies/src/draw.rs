@@ -153,6 +153,7 @@ impl<'a> Shown<'a> {
         for (p, panel) in shown.panels.iter().enumerate() {
             for (s, series) in shown.series.iter().enumerate() {
                 for (i, x) in shown.x.iter().enumerate() {
+                    // The x is the innermost part, so its settings have priority.
                     let part = within(&within(&within(&whole, &panel.part), &series.part), &x.part);
                     let at_x = x.raw.as_deref().unwrap_or(&x.name);
                     let across = match draw.measures_x() {
@@ -285,6 +286,7 @@ fn named(dimension: &Dimension, whole: &Part, sources: &[Rc<Data>]) -> Result<Ve
         let is = one.is.as_ref().map(text).ok_or_else(|| {
             format!("a value of axis \"{axis}\" lacks `is`, which says which one it is")
         })?;
+        // A value that a quick reproduction leaves out is no mistake, but it is not drawn.
         if values.values.iter().any(|value| same(value, &is)) {
             all.push(part(&is, one.clone()));
         } else if !data.cut_values(axis).any(|value| same(value, &is)) {
@@ -301,6 +303,7 @@ fn named(dimension: &Dimension, whole: &Part, sources: &[Rc<Data>]) -> Result<Ve
 fn within(outer: &Part, inner: &Part) -> Part {
     let mut at = outer.at.clone();
     at.extend(inner.at.clone());
+    // Metric and value stand for each other, so both come from the same part.
     let measured = inner.metric.is_some() || inner.value.is_some();
     let from = if measured { inner } else { outer };
     Part {
@@ -319,6 +322,7 @@ fn across(part: &Part, x: &Dimension) -> Part {
     Part {
         metric: x.metric.clone(),
         value: x.value.clone(),
+        // Not the factor of y, which the rest of the part would bring.
         scale: x.scale.or(Some(1.0)),
         group: x.group.clone().or_else(|| part.group.clone()),
         ..part.clone()

@@ -85,6 +85,7 @@ pub fn judge<'a>(claim: &'a Claim, language: Option<&Language>) -> Finding<'a> {
                 Outcome::Missed => Judgement::Missed(verdict.text),
                 Outcome::Undecided => Judgement::Undecided(verdict.told()),
             },
+            // Data that a quick reproduction leaves out are no mistake of the claim.
             Err(mistake) if mistake.cut => Judgement::Untestable(mistake.message),
             Err(mistake) => {
                 let problem = check.problem(&format!("claim {}", claim.id), &mistake);

@@ -34,6 +34,7 @@ impl Library {
                 entries.iter().filter_map(|entry| name_of(&entry.path())).collect()
             }
         };
+        // Other files and folders may lie beside studies.
         names.retain(|name| self.has(name, "figures.toml"));
         names.sort();
         Ok(names)

@@ -58,6 +58,7 @@ pub fn needed(
         match origin {
             Origin::Sweep(file) => logs.extend(read_by(library, &study.name, file)),
             Origin::Study(name) => {
+                // A study by code reads no logs unless it names a scenario, and that one is always embedded.
                 let known = studies.iter().find(|known| known.name() == name);
                 let scenario = known.and_then(|known| known.scenario());
                 logs.extend(
@@ -75,6 +76,7 @@ pub fn needed(
 }
 
 fn read_by(library: &Library, study: &str, file: &str) -> Vec<Log> {
+    // A scenario that cannot be read needs no logs here. Its run reports the mistake.
     let paths = library.read(study, file).map(|source| Experiment::logs(&source));
     paths.unwrap_or_default().into_iter().map(|path| Log { path }).collect()
 }

@@ -122,6 +122,8 @@ impl<'a> Task<'a> {
                 }
                 let output = output.join(&study.name).join(&name);
                 let wanted = Wanted { keep: Keep::Tables, any_build };
+                // Completed runs are counted now, so that a list of runs can be shown before any of them
+                // starts.
                 let progress = look(&experiment, &folder, &output, wanted)?;
                 let experiment = Box::new(experiment);
                 let work = Work::Sweep { experiment, folder, output, wanted, progress, cuts };

@@ -147,6 +147,7 @@ fn section(study: &Study, told: &[&Told]) -> String {
     let mut text = format!("\n## {}\n", study.name);
     let mut reasons: Vec<&str> = Vec::new();
     for (place, figure) in study.figures.iter().enumerate() {
+        // A claim about several figures stands once, below the first of them.
         let mine = told.iter().filter(|it| first_figure(study, it) == place);
         let mine: Vec<&Told> = mine.copied().collect();
         if mine.is_empty() {
@@ -192,6 +193,7 @@ fn account<'t>(study: &Study, told: &'t Told, reasons: &mut Vec<&'t str>) -> Str
         let _ = write!(text, " *Note*: {}", plain(note));
     }
     if let Some(why) = &told.why {
+        // Reasons are numbered in the order of their first mention. A shared one is printed once.
         let place = reasons.iter().position(|it| it == why).unwrap_or_else(|| {
             reasons.push(why);
             reasons.len() - 1
@@ -208,6 +210,7 @@ fn brief(got: &str) -> String {
     match got.char_indices().nth(MOST) {
         None => got.to_owned(),
         Some((end, _)) => {
+            // Cut between two numbers, not inside one.
             let end = got[..end].rfind("; ").unwrap_or(end);
             format!("{}; and more, which haggle reproduce tells", &got[..end])
         }

@@ -65,11 +65,13 @@ pub fn estimate(
     let (base_full, base_low) = (model.time(base, Resolution::Full), model.time(base, resolution));
     let (mut sampled_time, mut base_sampled) = (0.0, false);
     for sample in 0..samples {
+        // Rounded down: the first sample is frame 0, and the last one is below `FRAMES`.
         let frame = sample * FRAMES / samples;
         sampled_time += model.time(frame, resolution);
         base_sampled |= frame == base;
     }
     let prediction = base_full / base_low * (FRAMES as f64 / samples as f64) * sampled_time;
+    // A frame is rendered once at each resolution, so the base frame may be paid already.
     let base_low = if base_sampled { 0.0 } else { base_low };
     let base_full = if resolution == Resolution::Full { 0.0 } else { base_full };
     Estimate {

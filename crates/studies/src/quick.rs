@@ -72,6 +72,7 @@ pub fn cut(experiment: &mut Experiment, quick: &Quick) -> Result<Cuts, String> {
             }
         }
     }
+    // Variants were made of all values when the experiment was read, so they are cut here as well.
     experiment.variants.retain(|variant| {
         variant.settings.iter().all(|setting| {
             let mut axes = cuts.axes.iter().filter(|axis| axis.name == setting.axis);

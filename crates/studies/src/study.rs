@@ -57,6 +57,8 @@ fn each<T: Send>(
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(numbers.len())));
     on_threads(workers.min(numbers.len()), || {
         loop {
+            // The counter hands out places only. Results are passed on under the lock, so relaxed order is
+            // enough.
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(&number) = numbers.get(place) else { break };
             let one = of(number);
@@ -66,6 +68,7 @@ fn each<T: Send>(
     let mut found = found.into_inner().expect("no worker has panicked");
     // Workers finish in any order.
     found.sort_unstable_by_key(|(place, _)| *place);
+    // Of several errors, the one at the first number is returned, whichever came first.
     found.into_iter().map(|(_, one)| one).collect()
 }
 

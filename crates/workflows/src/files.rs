@@ -105,6 +105,7 @@ fn parse<'a>(
     let error = |problem| FileError { file: Arc::clone(file), line: 0, problem };
     let mut bytes = Vec::new();
     let read = input.map_err(|unreadable| error(unreadable.into()))?;
+    // One byte above the limit shows that the text is longer.
     let mut bounded = read.take(FILE_BYTES_MAX + 1);
     bounded.read_to_end(&mut bytes).map_err(|cause| error(FileProblem::Read(cause)))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
@@ -114,6 +115,7 @@ fn parse<'a>(
         line: line_at(&bytes, cause.valid_up_to()),
         ..error(FileProblem::NotText)
     })?;
+    // Some editors begin a file with a byte order mark, which no parser here expects.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let draft = match text.trim_start().bytes().next() {
         Some(b'{') => wfformat::parse(text, rules),

@@ -105,6 +105,7 @@ impl Ledger {
     pub fn complete(&mut self, job: JobId) -> Vec<JobId> {
         let Some(&Member { workflow, task }) = self.tasks.get(&job) else { return Vec::new() };
         let flow = self.flows.get_mut(&workflow).expect("its task was submitted");
+        // An end that is reported twice counts once.
         if std::mem::replace(&mut flow.done[task.index()], true) {
             return Vec::new();
         }
@@ -116,6 +117,7 @@ impl Ledger {
             let missing = &mut flow.missing[child.task.index()];
             *missing -= 1;
             if *missing == 0 {
+                // A child that is not submitted yet is not released: it may start when it is submitted.
                 released.extend(flow.jobs[child.task.index()]);
             }
         }
@@ -131,6 +133,7 @@ impl Ledger {
         let mut found = Vec::new();
         while let Some(task) = open.pop() {
             for child in flow.graph.children(task) {
+                // Descendants that were barred before have barred theirs, and are not reported again.
                 if !std::mem::replace(&mut flow.barred[child.task.index()], true) {
                     open.push(child.task);
                     found.push(child.task);
@@ -212,6 +215,7 @@ impl Ledger {
                 (workflow, members.len(), members[0], flow.open[set as usize] as usize)
             }
         };
+        // It counts for a set of one member only, which is the first one.
         let is_root = self.flows[&workflow].graph.parents(first).is_empty();
         (count > 1 || !is_root).then_some(open)
     }
@@ -223,6 +227,7 @@ impl Flow {
         let children = self.graph.children(task);
         let mut sets: Vec<usize> =
             children.iter().filter_map(|child| self.sets.of(child.task)).collect();
+        // Children with the same parents share a set.
         sets.sort_unstable();
         sets.dedup();
         sets

@@ -185,6 +185,7 @@ impl Schedule {
             if start < problem.released(task) {
                 return Err(ScheduleError::Unreleased { task });
             }
+            // Never true for a task without duration, because its start is not before its end.
             let meets = |other: &Placement| {
                 other.resource == resource && start.max(other.start) < end.min(other.end)
             };
@@ -199,12 +200,14 @@ impl Schedule {
                 }
             }
         }
+        // Tasks without duration occupy no resource.
         let takes_time = |task: &TaskId| self.placement(*task).start < self.placement(*task).end;
         let mut tasks: Vec<TaskId> = workflow.ids().filter(takes_time).collect();
         tasks.sort_by_key(|&task| {
             let Placement { resource, start, end } = self.placement(task);
             (resource, start, Reverse(end))
         });
+        // If two tasks of a resource overlap, two neighbours in this order do.
         for two in tasks.windows(2) {
             let [first, second] = [two[0], two[1]].map(|task| self.placement(task));
             if first.resource == second.resource && second.start < first.end {

@@ -48,6 +48,7 @@ pub struct CleaningCount {
 impl CleaningReport {
     /// Jobs that ran longer than requested in the log, but no longer do.
     pub(super) fn no_longer_over_request(&self) -> u64 {
+        // `Keep` leaves the overrun in the job, so its count is no change.
         let changed = [OverRequest::Cut, OverRequest::RaiseRequest].map(words);
         let befell = |it: &&CleaningCount| changed.contains(&it.rule.as_str());
         self.counts.iter().filter(befell).map(|it| it.jobs).sum()
@@ -130,6 +131,7 @@ impl<R> CleanJobs<R> {
             (jobs > 0).then_some(CleaningCount { rule, jobs })
         });
         *self.report.lock() = CleaningReport {
+            // The reader skips malformed lines itself, so they never reach the tally.
             lines: self.tally.lines + skipped.count,
             jobs: self.tally.jobs,
             dependent: self.tally.dependent,
@@ -150,6 +152,7 @@ impl<R: BufRead> CleanJobs<R> {
             reader,
             machine_size,
             tally: Tally::default(),
+            // Earlier than any submission, so that the first job is never out of order.
             previous: Time::from_micros(i64::MIN),
             shift: match rules.origin {
                 Origin::FirstJob => None,
@@ -170,6 +173,7 @@ impl<R: BufRead> CleanJobs<R> {
         let Some(mut job) = next else {
             return Ok(None);
         };
+        // The first job that the rules keep becomes time zero; dropped ones above it do not count.
         let shift = match self.shift {
             Some(shift) => shift,
             None => {
@@ -183,11 +187,13 @@ impl<R: BufRead> CleanJobs<R> {
         job.submit = job.submit - shift;
         job.id = JobId(u32::try_from(self.tally.jobs).map_err(|_| WorkloadError::TooManyJobs)?);
         self.tally.jobs += 1;
+        // Field 17 is -1 in lines without a preceding job.
         self.tally.dependent += u64::from(job.origin.logged().preceding_job > 0);
         Ok(Some(job))
     }
 
     fn next_in_log(&mut self) -> Result<Option<Job>, WorkloadError> {
+        // The limit counts dropped jobs too, but no malformed lines, which the reader skips itself.
         while self.rules.lines.is_none_or(|lines| self.tally.lines < lines) {
             let Some(record) = self.reader.next().transpose()? else {
                 break;
@@ -208,6 +214,8 @@ impl<R: BufRead> CleanJobs<R> {
                 }
                 self.tally.note(Situation::OutOfOrder);
             }
+            // Also after a later time: a single line far in the future then counts once as out of order, not
+            // once for every job below it.
             self.previous = job.submit;
             return Ok(Some(job));
         }
@@ -220,6 +228,7 @@ impl<R: BufRead> CleanJobs<R> {
             while let Some(job) = self.next_in_log()? {
                 jobs.push(job);
             }
+            // The sort is stable: jobs of one instant keep the order of the log.
             jobs.sort_by_key(|job| job.submit);
             self.sorted = Some(jobs.into_iter());
         }
@@ -230,13 +239,17 @@ impl<R: BufRead> CleanJobs<R> {
     fn clean(&mut self, record: &SwfRecord) -> Option<Job> {
         let rules = &self.rules;
         let tally = &mut self.tally;
+        // The first rule that drops a job ends its examination, so a job counts as dropped only once.
         let submit = submit_time(record, rules, self.previous, tally)?;
+        // Status 2 to 4 marks the parts of a restarted job, which a line of status 0 or 1 sums up. With both,
+        // its work would count twice.
         if matches!(record.status, 2..=4) {
             tally.note(Situation::PartialExecution);
             if rules.partial == PartialExecution::Drop {
                 return None;
             }
         }
+        // A job that was cancelled while it ran has used processors, so it is not dropped.
         if record.status == 5 && record.run_time <= Span::ZERO {
             tally.note(Situation::Cancelled);
             if rules.cancelled == Cancelled::Drop {
@@ -244,10 +257,12 @@ impl<R: BufRead> CleanJobs<R> {
             }
         }
         let processors = processors(record, rules, self.machine_size, tally)?;
+        // The run time may stand in for a missing request, so it is determined before.
         let run_time = run_time(record, rules, tally)?;
         let requested_time = requested_time(record, run_time, rules, tally)?;
         let (run_time, requested_time) = within_request(run_time, requested_time, rules, tally);
         Some(Job {
+            // Set when the job is passed on: numbers must be dense and in the order of submission.
             id: JobId(0),
             workload: 0,
             number: record.number,
@@ -275,6 +290,7 @@ impl<R: BufRead> CleanJobs<R> {
             return Ok(());
         }
         let lines = self.tally.lines + self.reader.skipped().count;
+        // Without a line the file is the mistake; with lines, the rules are.
         Err(match lines {
             0 => WorkloadError::NoJobs { log: log() },
             lines => WorkloadError::NothingKept { log: log(), lines },
@@ -374,6 +390,7 @@ fn describe(situation: Situation, rules: &Rules) -> &'static str {
         },
         Situation::OtherProcessorsField => match rules.processors {
             ProcessorsFrom::RequestedThenAllocated => "processors not requested: allocated taken",
+            // Settings with a single field never take another one, so their text is never shown.
             _ => "processors not allocated: requested taken",
         },
         Situation::NoProcessors => "processors unknown: dropped",
@@ -408,12 +425,14 @@ fn submit_time(
     previous: Time,
     tally: &mut Tally,
 ) -> Option<Time> {
+    // Logs write -1 for an unknown time.
     if record.submit >= Time::ZERO {
         return Some(record.submit);
     }
     tally.note(Situation::MissingSubmit);
     match rules.missing_submit {
         MissingSubmit::Drop => None,
+        // Above the first job, the previous time is the smallest of all.
         MissingSubmit::AsPrevious => Some(previous.max(Time::ZERO)),
     }
 }
@@ -424,6 +443,7 @@ fn processors(
     machine_size: Option<u32>,
     tally: &mut Tally,
 ) -> Option<u32> {
+    // Logs write -1 for an unknown number, and 0 processors cannot run a job.
     let known = |field: i32| u32::try_from(field).ok().filter(|&count| count > 0);
     let requested = known(record.requested_processors);
     let allocated = known(record.allocated_processors);
@@ -479,6 +499,7 @@ fn requested_time(
     rules: &Rules,
     tally: &mut Tally,
 ) -> Option<Option<Span>> {
+    // A limit of 0 s would end the job at once, so 0 counts as unknown, like -1.
     if record.requested_time > Span::ZERO {
         return Some(Some(record.requested_time));
     }

@@ -110,12 +110,14 @@ pub fn generate(
         wanted: parameters.jobs.map_or(i64::MAX, |jobs| i64::try_from(jobs).unwrap_or(i64::MAX)),
     };
     let batches: Box<dyn Iterator<Item = Batch> + Send> = match parameters.arrivals {
+        // Batches are drawn and sorted when the first job is read, not when the workload is opened.
         Arrivals::Hourly { .. } => Box::new(std::iter::once_with(|| by_time(batches)).flatten()),
         Arrivals::Renewal { .. } | Arrivals::Daily { .. } => Box::new(batches),
     };
     let mut jobs = Jobs::new(parameters, &Draws::new(seed, workload))?;
     let unlimited = parameters.jobs.is_none();
     let numbers = batches.flat_map(move |Batch { at, numbers }| {
+        // A limit on all jobs also bounds each batch.
         let too_many = unlimited && numbers.end() - numbers.start() >= MOST_AT_ONCE;
         let (numbers, refused) = match too_many {
             true => (None, Some(Err(too_many_at_once(at)))),
@@ -151,6 +153,7 @@ impl Iterator for Batches {
         let at = self.instants.next()?;
         let size = (self.sizes.sample(&mut self.stream).round() as i64).max(1);
         let first = self.made + 1;
+        // Written as a difference, because the sum of made jobs and a large batch may overflow.
         self.made += size.min(self.wanted - self.made);
         Some(Batch { at, numbers: first..=self.made })
     }
@@ -182,6 +185,7 @@ impl Jobs {
         }
         let run = sampler("run", &parameters.run)?;
         let longest = Span::from_secs_f64(parameters.run.highest());
+        // Every draw would be repeated up to the limit and replaced.
         if longest < run_min {
             let problem =
                 format!("is never longer than {longest} s, expected {run_min} s (run_min) or more");
@@ -208,6 +212,7 @@ impl Jobs {
             lot: Lot::default(),
             submit,
             shape: JobShape::Rigid,
+            // The conversion saturates, so that a heavy tail ends at the largest size.
             processors: (processors.round() as u32).clamp(1, MOST_PROCESSORS),
             requested_time: Some(run_time),
             run_time: HiddenRunTime::new(run_time),
@@ -232,6 +237,7 @@ impl Jobs {
     fn run_time(&mut self, number: i64) -> Span {
         let stream = self.run_draws.of_number(number);
         let mut draws = (0..REDRAWS).map(|_| Span::from_secs_f64(self.run.sample(stream)));
+        // If a thousand draws are too short, almost the whole law lies below the shortest run time.
         draws.find(|&drawn| drawn >= self.run_min).unwrap_or(self.run_min)
     }
 }

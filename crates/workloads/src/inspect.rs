@@ -99,9 +99,12 @@ pub fn inspect(
     for job in workload.jobs {
         inspector.add(&job?);
     }
+    // The report has all counts only after the last job.
     let changed = workload.report.snapshot().no_longer_over_request();
     let read = inspector.finish();
     Ok(WorkloadStatistics {
+        // Jobs that a rule cut, or whose request it raised, look exact here, but exceeded their request in
+        // the log.
         exact_requests: read.exact_requests - changed.min(read.exact_requests),
         over_request: read.over_request + changed,
         ..read
@@ -182,6 +185,7 @@ impl Inspector {
         self.requested_times.add(request.as_micros());
         self.exact += u64::from(run_time == request);
         self.over_request += u64::from(run_time > request);
+        // A ratio needs a request above 0.
         if request <= Span::ZERO {
             return;
         }
@@ -199,6 +203,7 @@ impl Inspector {
         let capacity = self
             .machine_size
             .map(|size| f64::from(size) * span_s)
+            // Jobs of a single instant have no rate, and so no load.
             .filter(|&capacity| capacity > 0.0);
         let share = |count: u64| {
             if jobs == 0 { 0.0 } else { count as f64 / jobs as f64 }

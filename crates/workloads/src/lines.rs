@@ -92,6 +92,7 @@ pub fn decompressed<'a>(
 ) -> Result<Box<dyn BufRead + Send + 'a>, Unreadable> {
     let start = start(&mut input, 6).map_err(Unreadable::Read)?;
     let packing = packing(&start);
+    // The bytes that determined the packing are part of the text.
     let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(input));
     let plain = match packing {
         Packing::Plain => in_utf8(whole),
@@ -161,6 +162,7 @@ pub(crate) fn fill_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Res
         }
         let end = memchr(b'\n', available);
         let part = &available[..end.unwrap_or(available.len())];
+        // The rest of a long line is consumed all the same, so that the next line can be read.
         too_long |= line.len() + part.len() > LINE_BYTES_MAX;
         if !too_long {
             line.extend_from_slice(part);
@@ -176,6 +178,7 @@ pub(crate) fn fill_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Res
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
     }
+    // A blank line has at least its line feed, so only the end has no bytes.
     Ok(match (bytes, too_long) {
         (0, _) => Found::End,
         (_, false) => Found::Line,

@@ -89,6 +89,7 @@ impl LoadTrace {
             Unreadable::Compression(kind) => failed(format!("is packed with {kind}; unpack it")),
         })?;
         let mut text = String::new();
+        // One byte above the limit shows that the text is longer.
         let read = input.take(BYTES_MAX + 1).read_to_string(&mut text);
         let read = read.map_err(|error| failed(format!("cannot be read: {error}")))?;
         if read as u64 > BYTES_MAX {
@@ -150,6 +151,7 @@ fn row(words: &[&str], clusters: &[(&str, u32)]) -> Result<(Time, Vec<LoadChange
             changes.push(LoadChange { cluster: place, first, last, cpu, link });
         }
     }
+    // A known cluster has led to a change or an error. For `*`, machines that no cluster has are no error.
     if changes.is_empty() && cluster != "*" {
         return Err(format!("no cluster is called \"{cluster}\""));
     }

@@ -118,6 +118,7 @@ impl Iterator for Model {
         self.made += 1;
         let interactive_clock = self.interactive.arrivals.clock();
         let batch = self.batch.as_mut();
+        // At the same second, the interactive job comes first.
         let (class, queue) = match batch.filter(|batch| batch.arrivals.clock() < interactive_clock)
         {
             Some(batch) => (batch, QUEUE_BATCH),
@@ -179,6 +180,8 @@ impl Class {
 
     fn size(&self, stream: &mut Stream) -> u32 {
         let class = &self.parameters;
+        // One draw decides between one processor, a power of two and any size, because the shares refer to
+        // all jobs.
         let kind: f64 = stream.random();
         if kind <= class.serial {
             return 1;

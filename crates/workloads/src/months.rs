@@ -88,6 +88,8 @@ impl SyntheticMonth {
         self.check()?;
         let mut work = 0.0;
         let mut drafts = Vec::new();
+        // The load refers to all sites, so the work of every site is drawn, although the jobs of one are
+        // kept.
         for place in 0..self.sites.len() {
             let all = self.drafts(place);
             work = all.iter().fold(work, |work, it| work + f64::from(it.processors) * it.raw);
@@ -96,9 +98,11 @@ impl SyntheticMonth {
             }
         }
         let processors: f64 = self.sites.iter().map(|site| f64::from(site.processors)).sum();
+        // Without jobs the work is 0 and the factor infinite, but then no job is scaled by it.
         let scale = self.load * processors * f64::from(self.days) * DAY / work;
         let numbered = (1..).zip(drafts);
         let mut jobs = Vec::from_iter(numbered.map(|(number, it)| it.job(scale, workload, number)));
+        // The sort is stable: jobs of one second keep the order in which they are drawn.
         jobs.sort_by_key(|job| job.submit);
         Ok(jobs)
     }
@@ -117,7 +121,9 @@ impl SyntheticMonth {
                 if draws.uniform() < 0.5 { 1 } else { 1 + draws.exponential(20.0) as usize };
             let mut time = self.burst_starts(&mut draws);
             let processors = width(site.processors, &mut draws);
+            // The jobs of a burst are similar: they share the larger part of the deviation.
             let common = draws.normal();
+            // The last burst is cut, so that the site has exactly its number of jobs.
             for number in 0..burst.min(left) {
                 if number > 0 {
                     time += draws.exponential(60.0);
@@ -125,6 +131,7 @@ impl SyntheticMonth {
                 let raw = (600_f64.ln() + 1.8 * common + 0.3 * draws.normal()).exp();
                 let whole = draws.uniform() < 0.1;
                 let usage = if whole { 1.0 } else { 0.02 + 0.96 * draws.uniform() };
+                // Gaps may lead past the end of the month.
                 let (submit, raw) =
                     ((time.floor() as i64).min(last), raw.clamp(RUN_TIMES.0, RUN_TIMES.1));
                 drafts.push(Draft { submit, processors, raw, usage });
@@ -138,6 +145,7 @@ impl SyntheticMonth {
         loop {
             let time = draws.uniform() * f64::from(self.days) * DAY;
             let (day, hour) = ((time / DAY) as u32, time % DAY / 3_600.0);
+            // Day 0 is a Monday, so the last two days of seven are the weekend.
             let by_day = if day % 7 >= 5 { 0.4 } else { 1.0 };
             let by_hour = if (8.0..20.0).contains(&hour) { 1.0 } else { 0.35 };
             if draws.uniform() < by_day * by_hour {
@@ -156,6 +164,7 @@ fn width(processors: u32, draws: &mut SplitMix) -> u32 {
     let weight = |k: u32| 0.75_f64.powi(k as i32);
     let total: f64 = (1..=largest).map(weight).sum();
     let (drawn, mut below) = (draws.uniform() * total, 0.0);
+    // The largest power needs no test, which rounding of the sum could fail.
     let drawn = (1..largest).find(|&k| {
         below += weight(k);
         drawn < below
@@ -165,7 +174,9 @@ fn width(processors: u32, draws: &mut SplitMix) -> u32 {
 
 impl Draft {
     fn job(self, scale: f64, workload: &str, number: i64) -> Job {
+        // The scaling may have left the range, and logs have whole seconds.
         let run = (scale * self.raw).clamp(RUN_TIMES.0, RUN_TIMES.1).ceil() as i64;
+        // Drawn as exactly 1 or as less than 0.98, so the comparison is safe.
         let requested = if self.usage == 1.0 {
             run
         } else {
@@ -193,10 +204,12 @@ impl SplitMix {
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
+        // The draw is never 1, so the logarithm is finite.
         -mean * (1.0 - self.uniform()).ln()
     }
 
     fn normal(&mut self) -> f64 {
+        // Box-Muller without the second number of the pair, so that every number takes two draws.
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }

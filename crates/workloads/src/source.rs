@@ -88,6 +88,7 @@ impl OpenWorkload {
 impl WallClock {
     fn of(header: &SwfHeader, origin: Origin, report: &SharedReport) -> Option<WallClock> {
         let start = header.unix_start_time()?;
+        // A clock without a time zone is taken as UTC.
         let start = start.checked_add(header.time_zone().unwrap_or(0))?;
         Some(WallClock { start, origin, report: report.clone(), moved: Span::ZERO })
     }
@@ -108,6 +109,7 @@ impl WallClock {
             Origin::FirstJob => self.report.snapshot().shift_us,
         };
         let shift = shift.saturating_add(self.moved.as_micros());
+        // Rounded down, also before the log's own time zero.
         self.start.saturating_add(shift.div_euclid(1_000_000))
     }
 }
@@ -167,6 +169,7 @@ impl Workload {
                 (Box::new(jobs.into_iter().map(Ok)) as JobStream, SwfHeader::default(), Origin::Log)
             }
             Source::Jobs(jobs) => {
+                // The rules that sort a log do not apply to given jobs, but steps rely on the order.
                 self.check_order(jobs)?;
                 let jobs: JobStream = Box::new(jobs.clone().into_iter().map(Ok));
                 (jobs, SwfHeader::default(), Origin::Log)
@@ -174,6 +177,7 @@ impl Workload {
         };
         let draws = Draws::new(self.seed, self.name.as_str());
         let (jobs, effects) = Step::apply_all(&self.steps, jobs, &draws)?;
+        // Behind the steps: these drop jobs, and some number them anew.
         let jobs = number_jobs(labelled(jobs, self.index, self.name.clone()));
         let effects = WatchedStep::all(&self.name, &self.steps, effects);
         let is_log = matches!(self.source, Source::Log { .. });
@@ -199,6 +203,7 @@ impl Workload {
 pub fn local_clock(clocks: &[Option<WallClock>]) -> Option<i64> {
     let (first, others) = clocks.split_first()?;
     let zero = first.as_ref()?.at_zero();
+    // Clocks that disagree give no common time of day.
     let agrees = |it: &Option<WallClock>| it.as_ref().is_some_and(|it| it.at_zero() == zero);
     others.iter().all(agrees).then_some(zero)
 }

@@ -144,6 +144,7 @@ impl Step {
             | Step::Spread(_)
             | Step::FitLoad(_)
             | Step::Resample(_) => None,
+            // Time zero stays. `shake` moves single jobs a little, but not the clock.
             Step::Filter(_)
             | Step::First(_)
             | Step::Slice(_)
@@ -204,6 +205,7 @@ impl Step {
         let mut effects = Vec::with_capacity(steps.len());
         for (at, step) in steps.iter().enumerate() {
             let earlier = &steps[..at];
+            // Only steps of the same name count, so that inserting another step leaves the draws as they are.
             let occurrence = earlier.iter().filter(|other| other.name() == step.name()).count();
             let effect = Effect::default();
             jobs = effect.after(step.apply(effect.before(jobs), draws, occurrence)?);

@@ -14,6 +14,7 @@ use crate::load::{By, Part, Tables, each_in, samples};
 /// The requested curves; jobs are grouped as requested.
 pub(crate) fn asked(run: &Tables, ask: &Ask, quantity: Quantity) -> Result<Figure, PlotError> {
     let what = quantity.title();
+    // Agreements are those of metaschedulers, so they have no other grouping.
     if quantity == Quantity::TimeToAgreement {
         return Ok(curves(agreements(run, &ask.title(run.about()?, what), &ask.part)?, ask));
     }

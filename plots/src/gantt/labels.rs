@@ -33,6 +33,7 @@ pub(super) fn write(
             None => left.push((bar, edges)),
         }
     }
+    // All bars, so that no label beside one covers another.
     let mut taken: Vec<[f64; 4]> = bars().map(|bar| provider.edges(panel, bar)).collect();
     for (bar, edges) in left {
         // A job with several bars has only one label beside them.
@@ -48,6 +49,7 @@ pub(super) fn write(
                 taken.push(place);
             }
             None => {
+                // Another bar of the job may have room.
                 written.remove(&bar.job);
             }
         }

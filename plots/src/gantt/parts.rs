@@ -38,6 +38,7 @@ pub(super) fn draw(scene: &mut Scene, providers: &[GanttProvider], panels: &[Pan
         let y = |provider: &GanttProvider, panel: &Panel, processor: u32| {
             panel.y(f64::from(processor.saturating_sub(provider.first)))
         };
+        // A short part may have no room for the indent.
         let end = over.x(upper.end.min(lower.end));
         let x = (over.x(upper.start.max(lower.start)) + INDENT).min(end);
         joint(scene, x, [y(above, over, upper.first), y(below, under, lower.last + 1)], INK);
@@ -53,6 +54,7 @@ fn joints(providers: &[GanttProvider], marked: bool) -> Vec<(Part, Part)> {
         }
     }
     let next = |parts: &[Part], part: &Part| {
+        // Only parts that run at the same time are joined; later attempts of the job are not.
         let later =
             |it: &&Part| it.place > part.place && it.start < part.end && part.start < it.end;
         parts.iter().find(later).copied()

@@ -38,6 +38,7 @@ fn chart(runs: &[(&str, &Tables)], title: String, ask: &Ask) -> Result<Figure, P
         groups.extend(groups_of(run, by)?);
     }
     let mut groups = Vec::from_iter(groups);
+    // Numbers in names are ordered by value, so that `c10` follows `c9`.
     groups.sort_by_cached_key(|name| natural(name));
     let mut gantt = Gantt {
         title,
@@ -75,6 +76,7 @@ fn chart(runs: &[(&str, &Tables)], title: String, ask: &Ask) -> Result<Figure, P
         }
         gantt.providers.extend(providers);
     }
+    // One of the runs must have the job; the others need not.
     if let Some(missing) = ask.jobs.iter().find(|job| !found.contains(job)) {
         return Err(PlotError::NoJob(missing.to_string()));
     }
@@ -107,6 +109,7 @@ fn told_apart(
     }
     let mut several = By::Nothing;
     for (_, run) in runs {
+        // One grouping for all runs: class, if jobs of any run differ by it.
         several = match (several, differ_by(run)?) {
             (By::Class, _) | (_, By::Class) => By::Class,
             (By::Workload, _) | (_, By::Workload) => By::Workload,

@@ -32,6 +32,7 @@ pub fn job_timeline(
     for row in run.attempts()?.iter().filter(|row| row.slot().is_some()) {
         *counts.entry(row.job).or_default() += 1;
     }
+    // `max_by_key` returns the last of equal ones, which in reverse order is the lowest number.
     let most = counts.iter().rev().max_by_key(|(_, count)| **count).map(|(job, _)| *job);
     let rows = run.jobs()?;
     let found = job.or(most).and_then(|job| rows.iter().find(|row| row.job == job));

@@ -41,6 +41,7 @@ impl Letters {
             let advance = font.h_advance_unscaled(glyph) * 1000.0 / em();
             // A letter that the font lacks is glyph 0.
             let letter = if glyph == GlyphId(0) { '\u{fffd}' } else { letter };
+            // Of several letters with one glyph, text is copied as the first.
             self.known.entry(number).or_insert((letter, advance));
             bytes.extend(number.to_be_bytes());
         }

@@ -57,6 +57,7 @@ pub fn resource_timeline(
     }
     let lanes = |resource: &ResourceRow| {
         let name = resource.provider.as_str();
+        // Without a limit, lanes are added as attempts need them.
         let slots = resource.slots.and_then(|it| usize::try_from(it).ok()).unwrap_or(1);
         ResourceLanes {
             name: name.to_owned(),

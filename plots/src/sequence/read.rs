@@ -40,6 +40,7 @@ pub fn sequence(
     for job in rows.iter().filter_map(|row| row.job) {
         *counts.entry(job).or_default() += 1;
     }
+    // `max_by_key` returns the last of equal ones, which in reverse order is the lowest number.
     let most = counts.iter().rev().max_by_key(|(_, count)| **count).map(|(job, _)| *job);
     let Some(job) = job.or(most).filter(|job| counts.contains_key(job)) else {
         let title = title.to_owned();
@@ -73,8 +74,10 @@ pub fn sequence(
             }
         }
     }
+    // The sort is stable: of one instant, delivered messages come before lost ones, each in its order.
     said.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut actors: Vec<String> = Vec::new();
+    // Actors stand in the order in which they first send or receive.
     let mut place = |name: String| match actors.iter().position(|it| *it == name) {
         Some(place) => place,
         None => {

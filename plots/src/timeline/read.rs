@@ -40,6 +40,7 @@ pub(crate) fn compared(
     let title = ask.title_of_several(&names, what(shows));
     let drawn = runs.iter().map(|(_, run)| of_one(run, ask, shows, &title));
     let drawn = drawn.collect::<Result<Vec<Timeline>, PlotError>>()?;
+    // Every run has a panel at least, even if there are many runs.
     let many = drawn.iter().map(|it| it.parts.len()).sum::<usize>() > PANELS_MAX.max(runs.len());
     let mut parts = Vec::new();
     for (name, mut run) in names.iter().zip(drawn.clone()) {
@@ -252,10 +253,12 @@ fn for_each_wait(run: &Tables, mut take: impl FnMut(&str, f64, f64)) -> Result<(
         }
         let mut from = None;
         for it in &mine {
+            // An attempt that never started waited until it ended.
             let until = it.start.or(it.end).unwrap_or(job.left);
             if let Some(from) = from.or(it.queued) {
                 take(&it.provider, from, until);
             }
+            // The next attempt waits from here, although it may be queued elsewhere later.
             from = it.end;
         }
     })

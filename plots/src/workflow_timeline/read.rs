@@ -136,6 +136,7 @@ fn most_attempts(jobs: &[JobRow]) -> Option<&JobRow> {
         let Some((workflow, _)) = row.in_workflow() else { continue };
         counts.entry((&row.workload, workflow)).or_insert((0, row)).0 += row.attempts;
     }
+    // `max_by_key` returns the last of equal ones, which in reverse order is the first workflow.
     counts.into_values().rev().max_by_key(|(attempts, _)| *attempts).map(|(_, row)| row)
 }
 
@@ -148,6 +149,7 @@ fn attempts_of<'a>(
 ) -> Vec<Tried<'a>> {
     let left: BTreeMap<(i64, i64), f64> =
         rows.iter().filter_map(|row| Some(((row.job, row.attempt), row.left?))).collect();
+    // Data come from the last attempt of a task, which completed it.
     let last: BTreeMap<i64, (i64, i64)> =
         tasks.values().filter_map(|it| Some((it.task?, (it.job, it.attempts)))).collect();
     let tried = |row: &'a AttemptRow| {
@@ -202,6 +204,7 @@ fn lanes<'a>(
     let counts = free_from.iter().map(Vec::len);
     let mut all: Vec<Lanes<'a>> =
         places.iter().zip(counts).map(|(name, count)| (*name, vec![Vec::new(); count])).collect();
+    // A second pass: lanes of all origins are known only now.
     for it in tried {
         let Some(&(place, lane)) = lane_of.get(&it.key) else { continue };
         let input = |&(from, sent, arrived): &Came| TaskInput {

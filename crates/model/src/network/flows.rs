@@ -151,6 +151,7 @@ impl Flows {
 
     /// Starts a flow of `bytes` at `now`; the path must belong to the network.
     pub fn start(&mut self, now: Time, path: Path, bytes: u64) -> FlowId {
+        // Earlier events come first, because they change the flows with which this one will share links.
         self.settle(now);
         let id = FlowId(self.started);
         self.started += 1;
@@ -189,6 +190,7 @@ impl Flows {
     /// The next instant at which a flow completes, or begins to move data and slows others down. No
     /// flow completes before it.
     pub fn next_event(&self) -> Option<Time> {
+        // Completions that have not been returned are due at once.
         let told_late = self.completed.first().map(|completion| completion.at);
         told_late.or_else(|| self.due.peek().map(|Reverse(due)| due.at))
     }
@@ -214,6 +216,7 @@ impl Flows {
         Some(match flow.phase {
             Phase::Latency => 0,
             Phase::Flowing { .. } => {
+                // A byte of which a part is missing has not arrived.
                 flow.bytes - ((flow.left_bits(now) / 8.0).ceil() as u64).min(flow.bytes)
             }
         })
@@ -236,6 +239,7 @@ impl Flows {
         let links = self.links.iter().map(empty).collect();
         let mut picture = Flows { links, sharing: self.sharing, ..Flows::unshared() };
         for &slot in self.slot_of.values() {
+            // A flow that waits for its latency takes no capacity.
             let Some(Flow { path, weight, phase: Phase::Flowing { .. }, .. }) = &self.slots[slot]
             else {
                 continue;
@@ -244,6 +248,7 @@ impl Flows {
             for link in path.shared() {
                 picture.links[link.0].flows.push((id, slot));
             }
+            // Predictions depend on neither, so pictures of equal sharing are equal.
             let (phase, due) = (Phase::Latency, Time::FOREVER);
             let flow = Flow { id, path: path.clone(), weight: *weight, bytes: 0, phase, due };
             picture.slots.push(Some(flow));
@@ -262,6 +267,7 @@ impl Flows {
         }
         let rate = match self.sharing {
             _ if path.shared().is_empty() => path.rate_max(),
+            // The new flow adds its own weight on each link.
             LinkSharing::Literal => self.literal_rate(path, path.weight(), path.weight()),
             LinkSharing::MaxMin => {
                 let touched = path.shared().iter().copied().collect();
@@ -291,6 +297,7 @@ impl Flows {
     fn settle(&mut self, now: Time) {
         debug_assert!(now >= self.now, "time goes back from {:?} to {now:?}", self.now);
         while let Some(at) = self.next_due().filter(|&at| at <= now) {
+            // In order of links, so that rates are computed in the same order in every run.
             let mut touched = BTreeSet::new();
             while self.next_due() == Some(at)
                 && let Some(Reverse(due)) = self.due.pop()
@@ -313,6 +320,7 @@ impl Flows {
     fn forget_outdated(&mut self) {
         let slots = &self.slots;
         let is_current = |due: &Due| {
+            // The slot may have another flow by now.
             slots[due.slot].as_ref().is_some_and(|flow| flow.id == due.flow && flow.due == due.at)
         };
         const FEW: usize = 64;
@@ -353,6 +361,7 @@ impl Flows {
         let Some(flow) = self.slots[slot].take() else { return };
         self.free.push(slot);
         self.slot_of.remove(&flow.id);
+        // A flow that waits for its latency is on no link yet.
         if matches!(flow.phase, Phase::Flowing { .. }) {
             for &link in flow.path.shared() {
                 let flows = &mut self.links[link.0].flows;
@@ -457,6 +466,7 @@ impl Flows {
         let Some(flow) = &mut self.slots[slot] else { return };
         let left_bits = flow.left_bits(at);
         match &mut flow.phase {
+            // With an unchanged rate, the completion stays as it is and is not rounded again.
             Phase::Flowing { rate, .. } if *rate == new_rate => return,
             phase => *phase = Phase::Flowing { left_bits, since: at, rate: new_rate },
         }
@@ -469,8 +479,10 @@ impl Flow {
     fn left_bits(&self, now: Time) -> f64 {
         match self.phase {
             Phase::Latency => 8.0 * self.bytes as f64,
+            // An infinite rate times no time would be NaN.
             Phase::Flowing { rate, .. } if rate == f64::INFINITY => 0.0,
             Phase::Flowing { left_bits, since, rate } => {
+                // Completions are rounded up, so that more than all bits would have flowed by then.
                 (left_bits - rate * (now - since).as_secs_f64()).max(0.0)
             }
         }

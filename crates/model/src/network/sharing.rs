@@ -45,6 +45,7 @@ pub(super) fn max_min(capacities: &[f64], demands: &[Demand<'_>]) -> Vec<f64> {
             stops.push(Reverse(Stop { level, at: At::Demand(index) }));
         }
     }
+    // Every link comes up at once and is put back at its true level.
     for link in 0..capacities.len() {
         stops.push(Reverse(Stop { level: 0.0, at: At::Link(link) }));
     }
@@ -62,9 +63,11 @@ pub(super) fn max_min(capacities: &[f64], demands: &[Demand<'_>]) -> Vec<f64> {
                         None => weight += demands[index].weight,
                     }
                 }
+                // No flow on this link grows any more.
                 if weight == 0.0 {
                     continue;
                 }
+                // Rounding may leave less than nothing.
                 let level_now = left.max(0.0) / weight;
                 if level_now > level {
                     stops.push(Reverse(Stop { level: level_now, at }));
@@ -95,6 +98,7 @@ enum At {
 
 impl Ord for Stop {
     fn cmp(&self, other: &Stop) -> Ordering {
+        // Equal levels have a fixed order, so that rounding is the same in every run.
         self.level.total_cmp(&other.level).then(self.at.cmp(&other.at))
     }
 }

@@ -58,10 +58,12 @@ impl Sites {
         latency: Span,
     ) -> Result<Sites, NetworkError> {
         let mut links = self.network.links().to_vec();
+        // Links have no direction.
         let (ends, id) = ([a.min(b), a.max(b)], LinkId(links.len()));
         links.push(Link { capacity: Capacity::Shared(rate), latency });
         self.network = Network::new(links)?;
         match self.place(ends) {
+            // An earlier link between the two stays in the list, but no path takes it.
             Ok(place) => self.own[place].1 = id,
             Err(place) => self.own.insert(place, (ends, id)),
         }
@@ -94,6 +96,7 @@ impl Sites {
             }
             Err(_) => (vec![self.access[&from], self.access[&to]], self.latency),
         };
+        // Each access link has the latency of a whole path, which must count once.
         let path = self.network.path(&route).expect("a route has links of its own network");
         path.taking(latency)
     }

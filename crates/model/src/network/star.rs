@@ -115,6 +115,7 @@ impl Star {
     pub fn spoke(&self, resource: usize) -> Star {
         let links = self.network.links();
         let (own, others) = (links[resource], &links[self.site_of.len()..]);
+        // The other links keep their order, from which `place` and `wan` compute their places.
         let links = std::iter::once(own).chain(others.iter().copied()).collect();
         let network = Network::new(links).expect("they were good before");
         Star { network, site_of: vec![self.site_of[resource]], ..*self }

@@ -38,6 +38,7 @@ impl IterativeApplication {
                 left[size] -= 1;
                 let (start, rank, kind) = ready.take(|kind| self.process_time(kind, size));
                 let end = start + self.process_time(kind, size);
+                // The merge runs on the same core, which is therefore ready only after it.
                 ready.give_back(end + merge, rank, kind);
                 map.run_time = map.run_time.max(end + merge);
                 let iterations = self.iterations;
@@ -56,6 +57,7 @@ impl Ready {
     fn new(cores: &[Core], order: &[usize], kinds: usize) -> Ready {
         let mut heaps = vec![BinaryHeap::new(); kinds];
         for (rank, &core) in order.iter().enumerate() {
+            // The rank breaks ties: of cores that are ready together, the fastest is taken.
             heaps[cores[core].kind].push(Reverse((Span::ZERO, rank)));
         }
         Ready(heaps)

@@ -33,6 +33,8 @@ impl<'a, P: AsRef<[f64]>> Epsilon<'a, P> {
             for solution in solutions {
                 let worse =
                     solution.as_ref().iter().zip(point.as_ref()).map(|(one, two)| one - two);
+                // A solution needs the shift of its worst objective; a point needs that of its closest
+                // solution.
                 *closest = closest.min(worse.fold(f64::NEG_INFINITY, f64::max));
             }
         }

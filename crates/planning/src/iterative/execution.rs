@@ -24,6 +24,7 @@ impl AsynchronousMap {
         let cores = self.processes.iter().map(|process| process.core + 1).max().unwrap_or(0);
         let mut ready = vec![Span::ZERO; cores];
         for process in &self.processes {
+            // Processes of a core follow one another without gaps, so that their times add up.
             ready[process.core] += took(process, factor(process)) + merge;
         }
         ready.into_iter().max().unwrap_or(Span::ZERO)

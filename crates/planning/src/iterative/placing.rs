@@ -46,6 +46,7 @@ pub fn earliest_machines(
             taken.push(Offer { machines, ..offer });
         }
     }
+    // Offers are taken in the order of time, so the last one determines the start.
     let start = taken.last().map_or(Time::ZERO, |last| last.from);
     (missing == 0).then_some(Chosen { start, taken })
 }

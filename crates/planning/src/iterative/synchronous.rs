@@ -62,6 +62,7 @@ impl IterativeApplication {
             if fill {
                 for process in &mut stage {
                     let rate = self.throughputs[cores[process.core].kind][process.size];
+                    // Only whole iterations count.
                     process.iterations = (longest.as_secs_f64() * rate).floor() as u32;
                     process.end = longest;
                 }
@@ -76,6 +77,7 @@ impl IterativeApplication {
     fn next_stage(&self, cores: usize, left: &mut [u32]) -> Vec<usize> {
         let sizes = self.by_demand.len();
         let mut free = cores;
+        // `free` is a parameter, because the second loop reads it between the calls.
         let mut take = |wanted: usize, size: usize, free: &mut usize| {
             let taken = wanted.min(left[size] as usize).min(*free);
             left[size] -= taken as u32;
@@ -91,6 +93,7 @@ impl IterativeApplication {
             let more = free;
             taken[size] += take(more, size, &mut free);
         }
+        // By falling demand, as the cores are by falling power.
         self.by_demand.iter().flat_map(|&size| std::iter::repeat_n(size, taken[size])).collect()
     }
 }

@@ -41,6 +41,7 @@ impl<O: IntervalOracle> Search<'_, '_, O> {
                 self.until(first - 1);
                 self.markers.pop();
             }
+            // Times are whole numbers, so the sum before is restored exactly.
             self.times -= time;
         }
     }
@@ -48,6 +49,7 @@ impl<O: IntervalOracle> Search<'_, '_, O> {
     fn complete(&mut self) {
         self.examined += 1;
         let cost = self.times + self.problem.rescheduling * self.markers.len() as i64;
+        // Plans come in the order that breaks ties, so an equal one does not replace the best.
         let better = self
             .best
             .as_ref()

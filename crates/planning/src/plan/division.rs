@@ -44,6 +44,7 @@ pub fn division<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule
         splits.extend(best_split(left));
         splits.extend(best_split(right));
     }
+    // Before sorting: the markers are still in the order in which they were set.
     markers.truncate(least.map_or(0, |(_, markers)| markers));
     markers.sort_unstable();
     problem.plan(&markers).examined(examined)

@@ -42,6 +42,7 @@ pub fn optimum_by_number<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O:
         let row = (1..=phases).map(&mut best).collect();
         rows.push(row);
     }
+    // At equal cost, the fewest intervals win.
     let ends = rows.iter().enumerate().filter_map(|(k, row)| Some((row[phases - 1]?.cost, k)));
     let fewest = ends.min().map_or(0, |(_, k)| k);
     let mut markers = vec![0; fewest];
@@ -66,6 +67,7 @@ pub fn optimum<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule>
             examined += 1;
             let (cost, intervals, _) = ways[marker + 1 - first]?;
             let time = problem.valid_time(Interval::new(marker + 1, end))?;
+            // The first interval begins where the application is started.
             let moving = if intervals == 0 { Span::ZERO } else { problem.rescheduling };
             Some((cost + time + moving, intervals + 1, marker))
         };

@@ -111,6 +111,7 @@ pub fn genetic<O: IntervalOracle, R: Rng + ?Sized>(
         population = breed.select([population, children].concat());
     }
     let fittest = population.into_iter().min_by(Individual::order);
+    // A valid plan counts more than a fitter one that is not valid.
     let markers = breed.cheapest.or(fittest).map_or_else(Vec::new, |best| best.markers);
     problem.plan(&markers).examined(breed.examined)
 }
@@ -142,6 +143,8 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
         let time = self.problem.oracle.least_time(whole).as_micros();
         let fit = match self.problem.threshold.as_micros() {
             ..=0 => whole.phases(),
+            // Intervals on their own best machines take together no longer than all phases on one set. More
+            // intervals than this can therefore not all exceed the threshold.
             threshold => whole.phases().min(time.div_euclid(threshold) as usize + 1),
         };
         let population = self.options.population;
@@ -159,6 +162,7 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
         let whole = self.problem.whole();
         let mut missing = markers;
         let mut is_chosen = |&phase: &usize| {
+            // Selection sampling: of the places left, each is taken with probability missing / left.
             let chosen = self.random.random_range(0..whole.last - phase) < missing;
             missing -= usize::from(chosen);
             chosen
@@ -178,12 +182,14 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
                 children.push(self.individual(child));
             }
         }
+        // Children come in pairs, so there is one too many for an odd number.
         children.truncate(parents.len());
         children
     }
 
     fn pair(&mut self, one: &[usize], other: &[usize]) -> [Vec<usize>; 2] {
         let whole = self.problem.whole();
+        // A single phase has no place for a cut.
         if whole.phases() > 1 && self.happens(self.options.crossover) {
             crossover(one, other, self.random.random_range(whole.first..whole.last))
         } else {
@@ -221,8 +227,10 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
 /// Individuals whose fitness is within this fraction of the best one, each plan once; the fittest are
 /// first in `pool`.
 fn elite(pool: &[Individual], fraction: f64) -> Vec<Individual> {
+    // Fitness is 1 / reverse, so a lower fitness is a larger value here.
     let limit = pool.first().map_or(0.0, |best| best.fitness.reverse / (1.0 - fraction));
     let mut elite = pool[..pool.partition_point(|one| one.fitness.reverse <= limit)].to_vec();
+    // Equal plans are adjacent, because the pool is in order.
     elite.dedup();
     elite
 }
@@ -247,6 +255,7 @@ impl Wheel {
     fn turn<R: Rng + ?Sized>(&self, random: &mut R) -> usize {
         let total = self.until.last().copied().unwrap_or(0.0);
         let drawn = random.random::<f64>() * total;
+        // Rounding may make the drawn value as large as the total.
         self.until.partition_point(|&until| until <= drawn).min(self.until.len() - 1)
     }
 }

@@ -81,6 +81,7 @@ fn extend<O: IntervalOracle>(
         *examined += 1;
         let moved = problem.oracle.least_time(longer) + problem.rescheduling;
         let stayed = problem.oracle.time_on(&part.schedule, longer);
+        // At equal cost, the interval ends.
         if stayed >= moved {
             break;
         }
@@ -91,6 +92,7 @@ fn extend<O: IntervalOracle>(
 }
 
 fn merge_tail<O: IntervalOracle>(problem: &Problem<'_, O>, parts: &mut Vec<Part<O::Schedule>>) {
+    // A plan of one interval keeps it, because there is none that it could join.
     if let [.., before, tail] = parts.as_slice()
         && !problem.allows(tail.time)
     {

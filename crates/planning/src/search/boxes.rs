@@ -39,6 +39,7 @@ pub(super) fn eliminate(space: &Space, work: &Work, budget: u64) -> Incumbent {
     let mut regions = BinaryHeap::from([Reverse(whole)]);
     let mut mapped = 0;
     while let Some(Reverse(region)) = regions.pop() {
+        // A better set may have been found since the region was added.
         if !incumbent.would_improve(&region.bound) {
             continue;
         }
@@ -48,6 +49,7 @@ pub(super) fn eliminate(space: &Space, work: &Work, budget: u64) -> Incumbent {
                 break;
             }
             mapped += 1;
+            // No set has even the least that the region requires.
             if !space.try_point(work, region.low, &mut incumbent) {
                 continue;
             }
@@ -56,6 +58,7 @@ pub(super) fn eliminate(space: &Space, work: &Work, budget: u64) -> Incumbent {
         for (low, high) in halves(region.low, high) {
             let bound = space.bound(work, low, high);
             if incumbent.would_improve(&bound) {
+                // The part with the same low corner is mapped to the same set.
                 let priced = low == region.low;
                 regions.push(Reverse(Region { bound, low, high, priced }));
             }
@@ -102,6 +105,7 @@ impl Region {
 impl Ord for Region {
     fn cmp(&self, other: &Region) -> Ordering {
         let bound = self.bound.seconds.total_cmp(&other.bound.seconds);
+        // Corners break the last ties, so that the order never depends on that of insertion.
         bound
             .then(other.volume().cmp(&self.volume()))
             .then_with(|| (self.low, self.high).cmp(&(other.low, other.high)))

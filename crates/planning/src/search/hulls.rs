@@ -53,10 +53,12 @@ impl Hulls {
             let value = |corner: &Corner| a * corner.x + b * corner.y;
             let limit = incumbent.best.map_or(f64::INFINITY, |(best, _)| best.seconds);
             let (Some(first), Some(last)) = (hull.first(), hull.last()) else { continue };
+            // No corner has a smaller x than the first one or a smaller y than the last one.
             if a * first.x + b * last.y > limit * (1.0 + ROUNDING) {
                 continue;
             }
             let falls = |pair: &[Corner]| value(&pair[1]) < value(&pair[0]);
+            // Along a convex hull, values fall and then rise.
             let lowest = partition_point(hull.len() - 1, |place| falls(&hull[place..]));
             let close = limit.min(value(&hull[lowest])) * (1.0 + ROUNDING);
             let is_close = |&corner: &&Corner| value(corner) <= close;
@@ -81,6 +83,7 @@ fn push(hull: &mut Vec<Corner>, new: Corner) {
             }
             None => false,
         };
+        // With equal CPU, the new corner has at least as much bandwidth, so it replaces the last one.
         if !above && last.cpu != new.cpu {
             break;
         }

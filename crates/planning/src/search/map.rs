@@ -77,6 +77,7 @@ impl Map {
     pub(super) fn limit(&self, low: Point, high: Point) -> Point {
         let limit = match self {
             Map::Uplinks(uplinks) => uplinks.limit(low),
+            // Sets of pairs are found greedily, which proves no limit.
             Map::Pairs(_) => high,
         };
         Point {
@@ -100,8 +101,10 @@ impl Map {
     /// point get the same point, so that results do not depend on the path of the search.
     pub(super) fn canonical(&self, asked: Point, real: Point) -> Point {
         match self {
+            // A single machine was given all of the bandwidth; its own link may have less.
             Map::Uplinks(_) if real.processors == 1 => Point { bandwidth: 0, ..real },
             Map::Uplinks(_) => real,
+            // The greedy search need not find the same set for its real point.
             Map::Pairs(_) => asked,
         }
     }

@@ -22,6 +22,7 @@ fn scan_uplinks(space: &Space, work: &Work, uplinks: &Uplinks) -> Incumbent {
         let cpu = group[0].0;
         group.iter().for_each(|&(_, bandwidth)| having[bandwidth as usize] += 1);
         let mut processors = 0;
+        // From the most bandwidth on: the n-th machine has the least bandwidth of the best n.
         for (bandwidth, &count) in having.iter().enumerate().rev() {
             for _ in 0..count {
                 processors += 1;
@@ -42,6 +43,7 @@ fn scan_points(space: &Space, work: &Work) -> Incumbent {
         for bandwidth in low.bandwidth..=high.bandwidth {
             for processors in low.processors..=high.processors {
                 let asked = Point { cpu, bandwidth, processors };
+                // If there are too few machines, larger sets do not exist either.
                 if !space.try_point(work, asked, &mut incumbent) {
                     break;
                 }

@@ -154,6 +154,7 @@ impl Space {
         let processors = point.processors - 1;
         let computation =
             price(&work.computation, self.cpu.row(point.cpu), self.computing.row(processors));
+        // A single machine communicates with no other.
         let communication = if processors == 0 {
             0.0
         } else {
@@ -170,8 +171,10 @@ impl Space {
     /// between although no class has.
     pub(super) fn bound(&self, work: &Work, low: Point, high: Point) -> Rank {
         let most = high.processors - 1;
+        // Computing takes no longer on more processors, so the largest number bounds it.
         let computation =
             price(&work.computation, self.cpu.row(high.cpu), self.computing.row(most));
+        // The region has single machines, which do not communicate.
         let communication = if low.processors == 1 {
             0.0
         } else {
@@ -179,8 +182,11 @@ impl Space {
             let ends = self.communicating.row(few).iter().zip(self.communicating.row(many));
             let shares = self.bandwidth.row(high.bandwidth);
             let classes = work.communication.iter().zip(shares).zip(ends);
+            // Each class has its least time at one of both ends. The order of factors is that of `price`, so
+            // that rounding puts no bound above a time.
             classes.map(|((work, share), (few, many))| (work * share) * few.min(*many)).sum()
         };
+        // This point wins every tie within the region.
         let point = Point { processors: low.processors, ..high };
         Rank { seconds: computation + communication, point }
     }

@@ -117,6 +117,7 @@ impl SyntheticGrid {
             ClusterOracle::new(application, &Arc::new(cluster), search)
         });
         let oracles = oracles.collect();
+        // Half of the bandwidth: the mean of the available parts.
         let within = self.clusters.iter().map(|plan| migration.over(plan.within, 0.5)).collect();
         let between = self.between.iter().zip(shares).map(|(row, shares)| {
             row.iter().zip(shares).map(|(mbits, share)| migration.over(*mbits, share)).collect()

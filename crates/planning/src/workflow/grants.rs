@@ -48,6 +48,7 @@ impl<A: Ord + Copy> Grants<A> {
     /// The next step. An application is granted its proposal only if no other one has to propose.
     pub fn step(&self) -> Step<A> {
         match (self.asked.first(), self.by_length.last()) {
+            // Proposals come first, because a later one may have the longest remaining time.
             (Some(&application), _) => Step::Propose(application),
             (None, Some(&(_, Reverse(application)))) => Step::Grant(application),
             (None, None) => Step::Over,
@@ -56,6 +57,7 @@ impl<A: Ord + Copy> Grants<A> {
 
     /// An application proposes; `remaining` is its predicted time to its end.
     pub fn propose(&mut self, application: A, remaining: Span) {
+        // A proposal that is not due is ignored: its application may have left.
         if self.asked.remove(&application) {
             self.remaining.insert(application, remaining);
             self.by_length.insert((remaining, Reverse(application)));

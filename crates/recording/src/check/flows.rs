@@ -27,6 +27,7 @@ impl Flows {
         let Some(task) = &record.job.task else { return Ok(()) };
         let inputs = self.staged.remove(&record.job.id).unwrap_or_default();
         let key = |number| (record.job.workload, task.workflow, number);
+        // No lost attempt may have started without its inputs, either.
         let starts = record.lost.iter().map(|run| run.start).chain(record.start);
         for start in starts {
             for need in &task.needs {
@@ -36,6 +37,7 @@ impl Flows {
                     None => Some(Time::ZERO),
                 };
                 let is_there = |it: &Input| {
+                    // An input that was not moved was at this provider already.
                     let nothing = Transfer { sent: start, arrived: Some(start) };
                     let Transfer { sent, arrived } = it.moved.unwrap_or(nothing);
                     let in_time = arrived.is_some_and(|arrived| arrived <= start);
@@ -47,6 +49,7 @@ impl Flows {
                 }
             }
         }
+        // Only a completed task has made its data.
         if record.outcome == JobOutcome::Completed {
             self.done.insert(key(task.task), record.end);
         }

@@ -43,9 +43,11 @@ impl Processors {
         (first, last): (u32, u32),
         mut change: impl FnMut(u32, &mut Processor) -> Result<(), E>,
     ) -> Result<(), E> {
+        // Stretches end at both sides, so that the change reaches no other processor.
         self.split(first);
         self.split(last + 1);
         self.stretches.range_mut(first..=last).try_for_each(|(&at, it)| change(at, it))?;
+        // Without joining equal neighbours, the map would grow with the length of the run.
         self.join(first, last + 1);
         Ok(())
     }
@@ -64,6 +66,7 @@ impl Processors {
     /// are equal.
     fn join(&mut self, first: u32, last: u32) {
         let mut before = self.stretches.range(..first).next_back().map(|(_, &it)| it);
+        // Collected first, because the map cannot change while it is read.
         let mut alike = Vec::new();
         for (&at, &it) in self.stretches.range(first..=last) {
             if before.replace(it) == Some(it) {

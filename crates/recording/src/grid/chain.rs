@@ -34,6 +34,7 @@ pub(super) fn newest_checkpoint(attempts: &Attempts) -> Option<Link<'_>> {
         let (done, computing) = (checkpoint.done, checkpoint.computing);
         Some(((done, checkpoint.available?), (it, Reach { done, computing })))
     });
+    // The last of equal ones is that of the highest attempt, because attempts ascend.
     usable.max_by_key(|(newest, _)| *newest).map(|(_, link)| link)
 }
 

@@ -108,6 +108,7 @@ fn job_record(
         GridOutcome::Done { .. } => JobOutcome::Completed,
         GridOutcome::Lost(_) => JobOutcome::Failed,
         GridOutcome::Withdrawn(_) => JobOutcome::Cancelled,
+        // No attempt can complete the job any more, although its scheduler does not know this yet.
         GridOutcome::Open { .. } if fate == Some(JobFate::Lost) => JobOutcome::Failed,
         GridOutcome::Open { .. } => JobOutcome::Unfinished,
     };

@@ -116,6 +116,7 @@ impl BagSample {
     /// First and last end of a task.
     fn ends(&self) -> (i64, i64) {
         let ends = self.runs.iter().map(|run| run.2);
+        // Only bags that ran have their ends taken, so 0 is never used.
         (ends.clone().min().unwrap_or(0), ends.max().unwrap_or(0))
     }
 }
@@ -125,6 +126,7 @@ fn is_late(share: &ShareRecord, outcome: JobOutcome) -> bool {
     let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
     // Tasks without a run were given up with the bag.
     let given_up = outcome == JobOutcome::Failed && over < share.tasks;
+    // A share without runs is never later than its promise.
     given_up || share.runs.iter().map(|run| run.end).max() > share.promised_end
 }
 
@@ -159,6 +161,7 @@ impl Bags {
                 Some(seconds(first - bag.submit))
             }),
             mean_start: over(&|bag| {
+                // Sums of instants times tasks may exceed 64 bits.
                 let starts = bag.runs.iter().map(|run| i128::from(run.1) * i128::from(run.3));
                 let tasks: i128 = bag.runs.iter().map(|run| i128::from(run.3)).sum();
                 Some((starts.sum::<i128>() as f64 / tasks as f64 - bag.submit as f64) / SECOND)

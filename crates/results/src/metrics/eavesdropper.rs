@@ -117,7 +117,9 @@ impl Estimate {
     }
 
     fn power(&self) -> f64 {
+        // A slope needs two open points of one call.
         let fitted = if self.sum_xy > 0.0 { self.sum_xx / self.sum_xy } else { 0.0 };
+        // A fitted power cannot be less than one that an offer has proved.
         self.told_power.unwrap_or(fitted.max(self.least_power))
     }
 }

@@ -92,6 +92,7 @@ impl FailureLog {
 
     pub(super) fn failed(&mut self, now: Time, provider: ProviderId, processors: u32) {
         let Some(log) = self.providers.get_mut(provider.index()) else { return };
+        // The time so far counts with the processors that were down until now.
         log.count_to(now);
         log.outages += 1;
         log.down += i64::from(processors);
@@ -156,6 +157,7 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
     let machines = places.iter().map(|it| u64::from(it.processors)).sum();
     let down = logs.iter().map(|log| log.down_time).sum();
     let done = summary::work_done(&metrics.jobs);
+    // A job that its user withdrew breaks no promise.
     let broken = metrics.jobs.iter().filter(|job| {
         let promised = job.promised_end.get();
         promised.is_some_and(|promised| job.outcome == JobOutcome::Failed || job.end > promised)

@@ -67,6 +67,7 @@ impl GridLedger {
         totals.workflows.job_over(record, length, job.records(), job.data_time());
         totals.job_over(fate, length, first_start.map(|start| start - record.job.submit));
         if let Some(space) = job.space {
+            // A checkpoint may arrive after the end of the job.
             let time = record.end.max(space.since) - space.since;
             totals.checkpoint_space += i128::from(space.bytes) * i128::from(time.as_micros());
         }

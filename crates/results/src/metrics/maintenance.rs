@@ -35,6 +35,7 @@ impl MaintenanceLog {
                 let row = (record.start, record.end, record.held(), record.processors);
                 self.begun.push(row);
             }
+            // A window that is ahead at the end of the run has closed nothing.
             WindowFate::Ahead => {}
             WindowFate::Refused { .. } => self.refused += 1,
         }

@@ -110,6 +110,7 @@ impl MoveLog {
             moves.data_time = self.data as f64 / SECOND;
             return;
         }
+        // The job has left its place and entered the same provider again.
         moves.resubmitted += 1;
         let resized =
             |(before, after): (Chosen, Chosen)| before.sizing.processors != after.sizing.processors;

@@ -165,6 +165,7 @@ enum Whose<'s> {
 fn of_work(summary: &Summary) -> Option<(Whose<'_>, f64)> {
     match (&summary.failures, &summary.grid) {
         (Some(failures), _) => Some((Whose::Providers(failures), failures.work)),
+        // Work on a grid is in other units, so both cannot be added.
         (None, Some(grid)) => Some((Whose::Grid(&grid.work), grid.work.total)),
         (None, None) => None,
     }
@@ -229,6 +230,7 @@ pub fn spelling(name: &str) -> String {
     if let Some((grouping, group, metric)) = of_which_group(name) {
         return format!("{grouping}.{group}.{}", spelling(metric));
     }
+    // Only now: a group's name may have hyphens of its own.
     let name = name.replace('-', "_");
     let turned = name.split_once('.').map(|(of, statistic)| format!("{statistic}_{of}"));
     turned.filter(|it| Named::of(it).is_some()).unwrap_or(name)
@@ -303,6 +305,7 @@ fn push_parts(of: &impl Serialize, parts: &[&str], metrics: &mut Vec<(String, f6
 /// All numbers below a place in a summary. Members of lists are left out: their names are drawn, and
 /// differ from run to run.
 fn push_numbers(path: &str, place: &Value, numbers: &mut Vec<(String, f64)>) {
+    // A value that a run does not have is null, and gives no metric.
     if let Some(number) = place.as_f64() {
         numbers.push((path.to_owned(), number));
     }

@@ -70,6 +70,7 @@ impl PlanLog {
                 }
             }
             IntervalEnd::Lost => self.lost_time += it.time(),
+            // An interval that is open at the end of the run has no time to compare.
             IntervalEnd::Open => {}
         }
     }

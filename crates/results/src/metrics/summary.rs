@@ -302,6 +302,8 @@ impl<'a> Frame<'a> {
         let in_window = busy(self.metrics.jobs.iter(), first, last);
         let jobs = self.kept.iter().copied();
         Group {
+            // Jobs that warm-up and cool-down leave out have used processors as well, so the work is that of
+            // all.
             utilisation: self.used(self.work, self.machines),
             utilisation_in_window: self.used_in_window(in_window, self.machines),
             ..describe(self.metrics, "all", self.all_machines, jobs)
@@ -347,6 +349,7 @@ impl<'a> Frame<'a> {
                 of: Of::Jobs,
                 group_of: &|job| {
                     let bag = job.bag().filter(|bag| bag.is_bag())?;
+                    // Microseconds times tasks may exceed an `i64`.
                     let size = bag.run_time as i128 * i128::from(job.processors);
                     Some(quarters.iter().filter(|&&quarter| size > quarter).count())
                 },
@@ -371,6 +374,7 @@ impl<'a> Frame<'a> {
                 describe(self.metrics, name, processors, members.into_iter())
             };
             let capacity = match grouping.of {
+                // Jobs that run only on a grid hold no whole processors.
                 Of::Workloads if self.metrics.cast.on_grid.contains(&(group as u16)) => 0,
                 Of::Jobs | Of::Workloads => self.machines,
                 Of::Providers if group < self.metrics.whole => processors,
@@ -553,6 +557,7 @@ fn tally(
                     tally.work_in_window += area(start, end, processors, first, last);
                 }
             } else if let Some(group) = (grouping.group_of)(job) {
+                // Computed once for all groupings that need it.
                 let (whole, part) = *work.get_or_insert_with(|| {
                     (job_work(job, i64::MIN, i64::MAX), job_work(job, first, last))
                 });
@@ -600,6 +605,7 @@ fn quarters(jobs: &[&Sample]) -> [i128; 3] {
     let mut sizes: Vec<i128> = jobs.iter().filter_map(size).collect();
     sizes.sort_unstable();
     let upper = |quarter: usize| {
+        // Rounded up, so that a single bag is in the smallest quarter.
         let rank = (sizes.len() * quarter).div_ceil(4);
         rank.checked_sub(1).map_or(0, |rank| sizes[rank])
     };
@@ -623,6 +629,7 @@ struct Window {
 fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
     let jobs = &metrics.jobs;
     let mut order: Vec<usize> = (0..jobs.len()).collect();
+    // The sort is stable: jobs of one submission keep the order of their ends.
     order.sort_by_cached_key(|&i| jobs[i].submit);
     let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
         return Window { submissions: (0, 0), kept: order };
@@ -637,6 +644,7 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
             from = order.partition_point(|&i| jobs[i].submit < begin);
         }
         Extent::Share(share) => {
+            // Rounded down, so that no more than this share is left out.
             from = ((share * jobs.len() as f64) as usize).min(jobs.len());
             begin = order.get(from).map_or(end, |&i| jobs[i].submit);
         }
@@ -713,6 +721,7 @@ fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
 }
 
 fn area(start: i64, end: i64, processors: u32, from: i64, to: i64) -> i128 {
+    // The ends of the range may be the smallest and the largest number.
     let span = end.min(to).saturating_sub(start.max(from)).max(0);
     i128::from(span) * i128::from(processors)
 }

@@ -211,6 +211,7 @@ fn breakdowns(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
     for (title, groups) in
         [("class", &it.classes[..]), ("provider", providers), ("workload", &it.workloads)]
     {
+        // A single group would repeat the numbers of all jobs.
         if groups.len() > 1 {
             writeln!(f)?;
             breakdown(f, title, groups)?;
@@ -359,6 +360,7 @@ fn deadlines(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
     if it.all.deadlines.is_none() {
         return Ok(());
     }
+    // With a single class, its row has the numbers of all jobs.
     let all = (it.classes.len() != 1).then_some(&it.all);
     let groups = it.classes.iter().chain(all);
     writeln!(f)?;
@@ -480,6 +482,7 @@ fn coallocated(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
 }
 
 fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
+    // No job ran, so there are no times. The line of the makespan says it.
     if summary.makespan.is_none() {
         return Ok(());
     }
@@ -589,6 +592,7 @@ fn outcomes(counts: &Outcomes) -> String {
 fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
+        // Large numbers have fewer decimals, so that all fit into their columns.
         Some(value) if value.abs() >= 1e9 => format!("{value:.3e}"),
         Some(value) if value.abs() >= 100_000.0 => format!("{value:.0}"),
         Some(value) if value.abs() >= 1000.0 => format!("{value:.1}"),
@@ -614,6 +618,7 @@ fn shortened(name: &str) -> String {
     if letters.len() < NAME_WIDTH {
         return name.to_owned();
     }
+    // With the ellipsis, one letter less than the column, whose last one separates it from the next.
     let (head, tail) = (NAME_WIDTH - 8, 6);
     let start: String = letters[..head].iter().collect();
     let end: String = letters[letters.len() - tail..].iter().collect();

@@ -192,6 +192,7 @@ impl TransactionLog {
                 let part = Part { processors, is_occupied: false, may_begin: false, since: None };
                 // A part may be reported as held more than once, but counts once.
                 let is_new = it.parts.insert(actor, part).is_none();
+                // The agreement may be known before this part is reported as held.
                 if is_new && it.agreed.is_some() {
                     *self.working.entry(actor).or_default() += 1;
                 }
@@ -248,6 +249,7 @@ impl TransactionLog {
         self.contention.succeeded(job);
         let is_first = self.served.insert(job);
         let Some(it) = self.tries.get_mut(&id) else { return };
+        // Only the first agreement of a job ends its search for parts.
         if is_first {
             it.to_agreement = self.tried.get(&job).map(|&(_, first)| now - first);
         }
@@ -261,6 +263,7 @@ impl TransactionLog {
     fn leaves(&mut self, id: AgreementId, who: ActorId) -> Option<Part> {
         let it = self.tries.get_mut(&id)?;
         let part = it.parts.remove(&who)?;
+        // Parts without an agreement were never counted as working.
         if it.agreed.is_some()
             && let Some(working) = self.working.get_mut(&who)
         {
@@ -319,6 +322,7 @@ impl TransactionLog {
             })
         };
         let mut records: Vec<TransactionRecord> = self.tries.iter().filter_map(record).collect();
+        // Identifiers begin with the coordinator, so the map is not in order of time.
         records.sort_by_key(|it| (it.cost.opened, it.id));
         records
     }

@@ -140,6 +140,7 @@ impl WorkflowTotals {
         flow.length += length;
         let mut sent: Option<Time> = None;
         for it in attempts {
+            // `None` would be the least of two options, so the least of the times that exist is taken.
             sent = sent.into_iter().chain([it.dispatched]).min();
             flow.attempts += 1;
             flow.moves += u32::from(it.outcome == AttemptOutcome::Moved);

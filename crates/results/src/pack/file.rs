@@ -100,6 +100,7 @@ impl PackedFile {
             }
         }
         self.rows += rows;
+        // Row groups of a run are not divided, so this one may be larger.
         if group.rows() >= ROWS_PER_GROUP { self.finish_group() } else { Ok(()) }
     }
 

@@ -77,6 +77,7 @@ fn put(file: File, runs: &[PackedRun]) -> Result<(), ParquetError> {
     let schema = Type::group_type_builder("schema").with_fields(fields.collect::<Result<_, _>>()?);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        // Hardly any text occurs twice, and a pack is always read as a whole.
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
         .build();
@@ -85,6 +86,7 @@ fn put(file: File, runs: &[PackedRun]) -> Result<(), ParquetError> {
     let mut group = file.next_row_group()?;
     integers(&mut group, runs.iter().map(|run| run.run as i64))?;
     texts(&mut group, runs.iter().map(|run| run.scenario.as_str()))?;
+    // The same 64 bits, which reading turns back into the seed.
     integers(&mut group, runs.iter().map(|run| run.seed as i64))?;
     texts(&mut group, runs.iter().map(|run| run.summary.as_str()))?;
     texts(&mut group, runs.iter().map(|run| run.provenance.as_str()))?;

@@ -44,6 +44,7 @@ impl RunReader {
         for table in Table::ALL {
             for format in FORMATS {
                 let name = format.file(table);
+                // With both formats, the reader would never look at the second file.
                 let only = RunReader { formats: std::slice::from_ref(format), ..self.clone() };
                 if only.has_changed(table, &name, &provenance)? {
                     changed.push(name);
@@ -88,6 +89,7 @@ impl RunReader {
                 add_to_rows(&mut rows, &data);
             }
         }
+        // A sum does not depend on the order of rows. It may wrap, as hashes do.
         Ok((rows.len(), rows.iter().fold(0, |all, row| all.wrapping_add(*row))))
     }
 
@@ -117,6 +119,7 @@ fn add_to_rows(rows: &mut [u64], column: &ColumnData) {
     };
     for (row, hash) in rows.iter_mut().enumerate() {
         let value = bytes(row);
+        // Otherwise a missing value and an empty text would be the same.
         let is_there = u64::from(value.is_some());
         *hash =
             xxh3_64_with_seed(value.as_deref().unwrap_or_default(), hash.wrapping_add(is_there));
@@ -140,6 +143,7 @@ fn digest_of_column(column: &Column, data: ColumnData) -> Option<u128> {
         ColumnData::Text(texts) => {
             return column_digest(
                 column,
+                // In batches, because a batch has `i32` ends of texts and a whole column may be longer.
                 texts.codes.chunks(ROWS_PER_BATCH).map(|rows| {
                     let (mut bytes, mut ends) = (Vec::new(), vec![0]);
                     for text in rows
@@ -159,6 +163,7 @@ fn digest_of_column(column: &Column, data: ColumnData) -> Option<u128> {
 
 /// Words with one code each. A column may have a word once per block of its rows.
 fn words(texts: &TextColumn) -> Values {
+    // Equal words of two blocks get the same code.
     let (mut words, mut places) = (WordList::default(), BTreeMap::new());
     let mut code =
         |text: &String| *places.entry(text.clone()).or_insert_with(|| words.push(text.clone()));

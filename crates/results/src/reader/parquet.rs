@@ -174,6 +174,7 @@ fn in_parts(ranges: &[Range]) -> Vec<Vec<Range>> {
     let mut parts: Vec<Vec<Range>> = Vec::new();
     let mut room = 0;
     for &(mut first, mut count) in ranges {
+        // A long range is cut, and short ones share a part.
         while count > 0 {
             if room == 0 {
                 parts.push(Vec::new());

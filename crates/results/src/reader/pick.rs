@@ -114,6 +114,7 @@ impl Condition {
         };
         match self {
             Condition::Integer(name, values) => {
+                // A column that is missing or of another type has no such value in any row.
                 let Some(ColumnData::Integer(all)) = column(name) else { return found.fill(false) };
                 for (found, value) in found.iter_mut().zip(all) {
                     *found &= value.is_some_and(|it| values.contains(&it));

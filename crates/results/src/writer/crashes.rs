@@ -33,6 +33,7 @@ impl Crashes {
 
     /// Writes the rows of actors that are still down.
     pub(super) fn close(mut self, files: &mut Files) -> Result<(), ResultsError> {
+        // Copied, because `restarted` takes actors out of the map.
         let down = Vec::from_iter(self.down.keys().copied());
         down.into_iter().try_for_each(|actor| self.restarted(None, actor, files))
     }

@@ -22,6 +22,7 @@ pub(super) struct Ways {
 impl Ways {
     fn new(cast: &Cast) -> Ways {
         let sizes = cast.sites.iter().map(|site| site.resources);
+        // Resources of sites are numbered after the places that give whole processors.
         let first = cast.whole_places() as u32;
         let ends = sizes.scan(first, |end, size| {
             *end += size;
@@ -47,6 +48,7 @@ impl Ways {
     fn code(&self, place: Place) -> u32 {
         let services = self.ends.len() as u32;
         match place {
+            // The first site that ends behind the resource has it.
             Place::Resource(resource) => self.ends.partition_point(|&end| end <= resource.0) as u32,
             Place::Storage => services,
             Place::Checkpoints => services + 1,
@@ -59,6 +61,7 @@ impl RunWriter {
     fn ways(&mut self) -> Result<&mut Ways, ResultsError> {
         match &mut self.grid {
             Some(ways) => Ok(ways),
+            // All runs of a grid have both tables, even without any row.
             none => {
                 self.files.open(Table::Checkpoints)?;
                 self.files.open(Table::Transfers)?;

@@ -38,6 +38,7 @@ impl Held {
                     codes.iter().try_for_each(|it| self.file.write_all(&it.to_le_bytes()))?;
                 }
                 Values::Text { bytes, ends } => {
+                    // Ends come first: the last one tells a reader the number of bytes.
                     ends.iter().try_for_each(|it| self.file.write_all(&it.to_le_bytes()))?;
                     self.file.write_all(bytes)?;
                 }

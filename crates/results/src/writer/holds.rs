@@ -60,6 +60,7 @@ impl RunWriter {
                 replaced
             }
             AgreementEvent::CarriedOut { end } => {
+                // Only a part that is still held changes. One that was given up is not opened again.
                 self.holds.open.entry((id, actor)).and_modify(|it| {
                     (it.carried_out, it.finish) = (Some(now), Some(end));
                 });
@@ -88,6 +89,7 @@ impl RunWriter {
 impl Holds {
     /// Writes the parts that are held when the run is over.
     pub(super) fn left(&mut self, files: &mut Files) -> Result<(), ResultsError> {
+        // Copied, because `end` takes parts out of the map.
         let left: Vec<(AgreementId, ActorId)> = self.open.keys().copied().collect();
         left.into_iter().try_for_each(|key| self.end(key, None, "open", files))
     }

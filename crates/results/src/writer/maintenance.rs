@@ -28,6 +28,7 @@ impl RunWriter {
         self.files.put_all(closed.iter().map(in_run).chain(nothing).map(|interval| {
             MaintenanceCells {
                 provider: record.provider,
+                // Tables count windows from 1.
                 window: i64::from(record.number) + 1,
                 announced: record.announced.as_micros(),
                 start: record.start.as_micros(),

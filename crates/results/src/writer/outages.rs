@@ -97,6 +97,7 @@ struct Outage {
 
 impl Outages {
     pub(super) fn attempt_lost(&mut self, provider: ProviderId, job: JobId, loss: Option<Loss>) {
+        // Losses are recorded before the failure itself, which collects them, see `changed`.
         let lost = self.failing.entry(provider).or_default();
         lost.jobs.push(job);
         match loss {
@@ -154,6 +155,7 @@ impl Outages {
                     restoration: None,
                     jobs: jobs.len() as u32,
                     unsettled,
+                    // A box only where there is a loss: it keeps outages small.
                     loss: (loss != Loss::default()).then(|| Box::new(loss)),
                     before: self.last[first as usize],
                 };
@@ -162,6 +164,7 @@ impl Outages {
             }
             Availability::Restored => {
                 let last = self.last.get(first as usize).and_then(|last| last.place());
+                // A last outage that is over only waits for its losses, so this repair ends nothing.
                 let Some(place) = last.filter(|&at| self.open[at].restoration.is_none()) else {
                     return Ok(());
                 };

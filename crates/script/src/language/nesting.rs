@@ -39,6 +39,7 @@ pub(super) fn bound(engine: &mut Engine, effort: &Effort) {
         if let Some(value) = context.scope().get(name) {
             measure(value, &effort)?;
         }
+        // The engine then reads the variable as usual.
         Ok(None)
     });
 }
@@ -51,6 +52,7 @@ fn measure(value: &Dynamic, effort: &Effort) -> Fallible<()> {
     match fits {
         Fit::Fits => Ok(()),
         Fit::TooDeep => failed(format!("a value is nested more than {DEEPEST} deep")),
+        // The effort for this expression ran out before the value was measured.
         Fit::TooLarge if effort.0.get() == 0 => {
             Err(Box::new(EvalAltResult::ErrorTooManyOperations(Position::NONE)))
         }

@@ -41,9 +41,11 @@ impl Asked {
             self.gaps.part.set(true);
         }
         let number = |text: &String| {
+            // A whole number stays one, because a point must have it as the axis writes it.
             let whole = text.parse::<i64>().ok().map(Dynamic::from);
             whole.or_else(|| text.parse::<f64>().ok().map(Dynamic::from))
         };
+        // An axis is numeric only as a whole, so that its values can be compared.
         let numbers: Option<Array> = axis.iter().map(number).collect();
         Ok(numbers.unwrap_or_else(|| axis.iter().map(|it| it.clone().into()).collect()))
     }

@@ -113,6 +113,7 @@ fn register_lists(engine: &mut Engine) {
 /// Slope of the least-squares line; for samples, separately for each seed.
 fn slope(xs: &[f64], ys: &[Quantity]) -> Result<Quantity, String> {
     let means: Vec<f64> = ys.iter().map(Quantity::mean).collect();
+    // The slope of samples is computed seed by seed below; this checks the lists.
     if stats::slope(xs, &means).is_none() {
         return Err("slope needs two lists of one length, in which values differ".to_owned());
     }
@@ -129,6 +130,7 @@ fn slope(xs: &[f64], ys: &[Quantity]) -> Result<Quantity, String> {
 /// The quantity with the largest mean, or with `sign` -1 with the smallest.
 fn extreme(list: &Array, sign: f64) -> Fallible<Quantity> {
     let all = quantities(list)?;
+    // Of equal means, the last one in the list is taken.
     let best = all.into_iter().max_by(|a, b| (sign * a.mean()).total_cmp(&(sign * b.mean())));
     or_fail(best.ok_or_else(|| "an empty list has no largest or smallest value".to_owned()))
 }
@@ -186,6 +188,7 @@ fn register_comparisons(engine: &mut Engine) {
     engine.register_fn("any", |list: Array| verdicts(&list).map(|it| Verdict::any(&it)));
     engine.register_fn("not", Verdict::reversed);
     engine.register_fn("enough", |list: Array, count: i64| {
+        // A negative count is always reached.
         verdicts(&list).map(|it| Verdict::enough(&it, usize::try_from(count).unwrap_or(0)))
     });
     engine.register_fn("falls", |list: Array| quantities(&list).map(|it| verdict::falls(&it)));

@@ -50,6 +50,7 @@ pub(super) fn study(
     if !problems.is_empty() {
         return Err(invalid(Box::new(InvalidScenario::new(source, problems))));
     }
+    // Claims name figures, so they are read only if all figures are right.
     let claims = match library.has(name, "claims.toml") {
         true => claims(&library.read(name, "claims.toml")?, &figures, &language)?,
         false => Vec::new(),
@@ -137,6 +138,7 @@ fn figure(
         }
     }
     let FigureEntry { about, minutes, draws, .. } = entry;
+    // Only mistakes of its own keep a figure out.
     (problems.len() == count).then_some(Figure { name, about, origins, minutes, draws })
 }
 
@@ -224,6 +226,7 @@ fn claims(
     for name in file.reasons.keys() {
         let is_this =
             |claim: &Claim| claim.reason.as_ref().is_some_and(|it| it.name == *name.get_ref());
+        // Claims with mistakes are not among these, so their reasons would seem unused.
         if problems.is_empty() && !claims.iter().any(is_this) {
             let message = format!("no claim has the reason \"{}\"", name.get_ref());
             problems.push(problem(
@@ -272,6 +275,7 @@ fn test(
 fn expression(source: &Source, text: &Spanned<String>) -> Expression {
     let span = text.span();
     let written = source.text.get(span.clone()).unwrap_or_default();
+    // Three quotes come first, because they begin with one.
     let quotes = ["'''", "\"\"\"", "'", "\""].into_iter().find(|it| written.starts_with(it));
     let quotes = quotes.map_or(0, str::len);
     // TOML drops a newline right after three quotes.

@@ -73,6 +73,7 @@ fn bags(
     let mut members = BTreeSet::new();
     for (row, key) in keys(&table, "job_id")?.into_iter().enumerate() {
         let ran_on = providers[row].unwrap_or(0);
+        // A bag that never ran belongs to neither group.
         if shapes.at(row) == Some("bag") && ran_on > 0 && (ran_on > 1) == several {
             members.insert(key);
         }

@@ -40,6 +40,7 @@ impl Known {
         let group = if matches!(group, "" | "global") { ALL } else { group };
         let key = (folder.to_owned(), base.to_owned());
         let mut known = self.0.borrow_mut();
+        // `entry` could not report an error of reading.
         if !known.contains_key(&key) {
             let read = read(base, folder).map_err(|error| error.to_string())?;
             known.insert(key.clone(), read);

@@ -97,6 +97,7 @@ fn lines(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> LineChart {
         true => LineAxis::Names(shown.x.iter().map(|x| x.name.clone()).collect()),
         false => x_axis,
     };
+    // Names have no positions of their own, so they stand at equal distances.
     let place = |x: usize| if named { x as f64 } else { texts().nth(x).map_or(f64::NAN, &place) };
     let measured = shown.draw.measures_x();
     let point = |s: usize, x: usize| {

@@ -26,6 +26,7 @@ pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
     for (task, name) in names.iter().enumerate() {
         let to_it = edges.iter().filter(|&&(_, child)| child == task);
         let mut parents: Vec<usize> = to_it.map(|&(parent, _)| parent).collect();
+        // Equal sets of parents must have equal keys.
         parents.sort_unstable();
         let needed: Vec<&str> = parents.iter().map(|&parent| names[parent]).collect();
         let above = parents.iter().filter_map(|&parent| tasks.get(parent));

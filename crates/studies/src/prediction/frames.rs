@@ -159,6 +159,7 @@ impl FrameModel {
 
     fn first_best(&self, better: impl Fn(f64, f64) -> bool) -> usize {
         let best = |best, frame| {
+            // The comparison is strict, so the first of equal frames wins.
             if better(self.times[frame], self.times[best]) { frame } else { best }
         };
         (1..FRAMES).fold(0, best)

@@ -37,6 +37,8 @@ impl Compute for BackfillingLimit {
                 let found = fragments(&run_times, (100 - accuracy, accuracy));
                 let fitting = share(found.fitting);
                 for percent in 0..=RANKS {
+                    // The lists are as long as the run times, however many these are under a seed. Percents
+                    // make seeds comparable.
                     let place = percent * (run_times.len() - 1) / RANKS;
                     let values = [
                         ("request", found.requests[place].as_secs_f64()),

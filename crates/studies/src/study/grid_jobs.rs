@@ -35,11 +35,13 @@ impl Compute for GridJobs {
             let scenario = &experiment.variants.first().ok_or("no variant")?.scenario;
             let first = scenario.scenario.seed;
             let replications = effort.replications(experiment.replications, &mut data);
+            // Seeds of the replications of this scenario, so these are the jobs of its runs.
             for seed in (first..).take(replications as usize) {
                 let counts = count(scenario, seed, scale)?;
                 for bin in 0..HOURS {
                     let share = |count: u64| count as f64 / counts.jobs.max(1) as f64;
                     let mut values = vec![("arrivals", share(counts.arrivals[bin]))];
+                    // There are fewer classes of lengths than hours.
                     values.extend(counts.lengths.get(bin).map(|&it| ("lengths", share(it))));
                     data.push(&[load, &bin.to_string()], seed, &values);
                 }

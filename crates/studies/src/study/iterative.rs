@@ -76,6 +76,7 @@ impl Compute for Throughputs {
     fn compute(&self, _effort: Effort) -> Result<Data, String> {
         let mut data = Data::table(self.name(), &["cluster", "topology"]);
         for cluster in &CLUSTERS {
+            // The thesis has no time of measurement for one of the clusters.
             let Some(seconds) = cluster.seconds else { continue };
             let printed = cluster.throughputs.iter().zip(seconds);
             for (topology, (&throughput, seconds)) in TOPOLOGIES.iter().zip(printed) {

@@ -110,6 +110,7 @@ impl Compute for SizeSearch {
             profile.add(Time::from_secs(start), Time::from_secs(end), 1);
         }
         let speedup = Speedup::new(1.0, PROCESSORS).map_err(|error| error.to_string())?;
+        // 84 s on five processors are seven minutes on one.
         let job = Moldable::new(speedup, PROCESSORS, Span::from_secs(84));
         let sized = |processors| {
             let planned = job.requested(processors, 1.0);
@@ -126,6 +127,7 @@ impl Compute for SizeSearch {
         let mut data = Data::table(self.name(), &["processors"]);
         for processors in 1..=PROCESSORS {
             let sizing = sized(processors).ok_or("a size does not fit")?;
+            // Turn 0 is that of sizes at which bisection has not looked.
             let turn = order.iter().position(|&it| it == processors).map_or(0, |at| at + 1);
             let chosen = |by: Sizing| f64::from(u8::from(by.processors == processors));
             let values = [

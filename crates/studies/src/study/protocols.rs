@@ -29,6 +29,7 @@ fn variants(
         variant.settings.iter().find(|it| it.axis == axis).map(Setting::text)
     };
     let chosen = experiment.variants.into_iter().filter_map(|variant| {
+        // A scenario without a protocol is no rival here.
         let protocol = on(&variant, "protocol")?;
         (on(&variant, axis)? == value).then_some((protocol, variant))
     });

@@ -37,6 +37,7 @@ impl Compute for SizeSearches {
         let folder = source.folder().to_owned();
         let experiment =
             Experiment::read(source, Logs::MustExist).map_err(|error| error.to_string())?;
+        // `POINT` has its values in the order of the sweep's axes.
         let at_point = |it: &&haggle_scenario::Variant| {
             it.settings.iter().map(|it| it.text()).eq(POINT.map(str::to_owned))
         };
@@ -51,6 +52,8 @@ impl Compute for SizeSearches {
                 jobs.push(job.map_err(|error| error.to_string())?);
             }
         }
+        // Every user has a stream of its own. The sort is stable, so of equal submissions the first user's
+        // comes first.
         jobs.sort_by_key(|job| job.submit);
         let mut grid = Grid::new(scenario);
         let counts = grid.run(&jobs).ok_or("a job does not fit")?;
@@ -123,6 +126,7 @@ impl Grid {
                 deadline: None,
                 ahead: false,
             };
+            // `start` finds a job by its slot, so slots must be places in this list.
             self.placed.push((number, sizing.processors));
             self.clusters[cluster].0.submit(job.submit, request);
             self.start(cluster, job.submit, jobs);
@@ -149,6 +153,7 @@ impl Grid {
         let widest = job.widest(*processors);
         let exhaustive = Tuning::Exhaustive.best(widest, &mut sized)?;
         let binary = Tuning::Binary.best(widest, &mut sized)?;
+        // A job with one size only needs no search, and both ways would agree.
         if widest > 1 {
             counts.searches += 1;
             counts.equal += u64::from(binary.completion() == exhaustive.completion());
@@ -166,6 +171,7 @@ impl Grid {
             let end = self.running.peek().map(|Reverse((end, ..))| *end);
             let starts = self.clusters.iter().filter_map(|(queue, _)| queue.next_start());
             let Some(next) = starts.chain(end).min().filter(|&next| next <= now) else { return };
+            // Ends come before starts of the same instant, so that processors are free for these.
             while let Some(&Reverse((end, cluster, slot))) = self.running.peek()
                 && end <= next
             {
@@ -184,6 +190,7 @@ impl Grid {
             let job = &jobs[number];
             let Some(moldable) = Moldable::of(job) else { continue };
             let limit: Span = moldable.requested(processors, 1.0);
+            // A job is stopped at its requested time.
             let end = now + moldable.run_time(job, processors, 1.0).min(limit);
             self.running.push(Reverse((end, cluster, slot.0)));
         }

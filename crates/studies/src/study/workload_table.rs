@@ -37,6 +37,7 @@ impl Compute for WorkloadTable {
         let mut data = Data::table(self.name(), &["workload"]);
         for user in &scenario.users {
             let provider = scenario.providers.iter().find(|it| it.name == user.submits_to);
+            // A user who submits to a broker reaches all providers.
             let processors = provider.map_or(total, |it| it.processors);
             let name = user.workload.as_str();
             let open = workloads.open(name).map_err(|error| error.to_string())?;
@@ -81,6 +82,7 @@ impl Row {
     fn add(&mut self, job: &haggle_model::Job) {
         let time = job.requested_time.map_or(0, |time| time.as_micros());
         self.jobs += 1.0;
+        // Processors times microseconds of a whole log may exceed an `i64`.
         self.work += i128::from(job.processors) * i128::from(time);
         self.narrowest = self.narrowest.min(job.processors);
         self.widest = self.widest.max(job.processors);

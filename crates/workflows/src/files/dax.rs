@@ -36,6 +36,7 @@ pub(super) fn parse(text: &str, rules: Rules) -> Result<Draft, Problem> {
             Event::Empty(element) => {
                 let line = place.line_of(xml.buffer_position());
                 dax.begin(&element, line, depth)?;
+                // An element without content ends at the depth at which it begins.
                 dax.end(depth)?;
             }
             Event::End(_) => {
@@ -46,6 +47,7 @@ pub(super) fn parse(text: &str, rules: Rules) -> Result<Draft, Problem> {
             Event::CData(text) => dax.text(&text),
             Event::Eof if depth > 0 => return Err(at("ends within an element".to_owned())),
             Event::Eof => break,
+            // Comments, declarations and processing instructions have no tasks.
             _ => {}
         }
     }
@@ -62,6 +64,7 @@ struct Place<'a> {
 impl Place<'_> {
     fn line_of(&mut self, place: u64) -> usize {
         let place = usize::try_from(place).map_or(self.text.len(), |at| at.min(self.text.len()));
+        // Places ascend, so only the text since the last one is counted.
         if place > self.passed {
             let passed = &self.text.as_bytes()[self.passed..place];
             self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
@@ -138,6 +141,7 @@ impl Dax {
                 return Err(at(format!("<{name}> is a workflow in a workflow; put its jobs here")));
             }
             (2, "uses") => {
+                // Transformations have `uses` as well, but are no jobs.
                 if let Some(job) = &mut self.job {
                     job.uses.extend(uses(draft, element, &job.id, line)?);
                 }
@@ -166,6 +170,7 @@ impl Dax {
     }
 
     fn text(&mut self, text: &str) {
+        // The text of an element may come in several parts.
         if let Some(job) = self.job.as_mut().filter(|job| job.in_profile) {
             job.profile.get_or_insert_default().push_str(text);
         }

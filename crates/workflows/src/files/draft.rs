@@ -58,6 +58,7 @@ impl Draft {
     }
 
     pub(super) fn edge(&mut self, parent: TaskId, child: TaskId) {
+        // A listed edge has no data of its own; files add them.
         self.edges.push((parent, child, 0));
     }
 
@@ -91,6 +92,7 @@ impl Draft {
     pub(super) fn work(&mut self, task: &str, seconds: f64) -> Result<Span, FileProblem> {
         let wrong = |what| Err(FileProblem::Task { name: task.to_owned(), what });
         match seconds {
+            // First, because no comparison holds for NaN.
             _ if !seconds.is_finite() => wrong("run time is not finite; expected seconds"),
             _ if seconds > 1e12 => wrong("run time is above 1e12 s; expected seconds"),
             _ if seconds >= 0.0 => Ok(Span::from_micros((seconds * 1e6).round() as i64)),
@@ -137,6 +139,7 @@ impl Draft {
         // A task may list a file twice; the file is transferred once.
         self.reads.sort_by_key(|it| (it.task, it.file));
         self.reads.dedup_by_key(|it| (it.task, it.file));
+        // By file first, so that the writers of a file are adjacent.
         self.writes.sort_by_key(|it| (it.file, it.task));
         self.writes.dedup_by_key(|it| (it.file, it.task));
         let mut moved = Moved::new(self.lines.len(), self.writes.len());
@@ -175,6 +178,7 @@ impl Draft {
             let places = self.writers(read.file);
             match self.writes[places.clone()] {
                 [] => moved.read_from_storage(read),
+                // A task that changes a file in place cannot wait for itself.
                 [Use { task, .. }] if task == read.task => moved.read_from_storage(read),
                 [Use { task, .. }] => {
                     moved.fed[places.start] = true;
@@ -193,9 +197,11 @@ impl Draft {
         moved: &mut Moved,
     ) -> Result<Vec<Use>, Problem> {
         let mut from_storage = Vec::new();
+        // The usual case: no graph is built only to search it.
         if unclear.is_empty() {
             return Ok(from_storage);
         }
+        // Copies, because the final graph also has the edges that are found below.
         let clear = connected(self.builder.clone(), self.edges.clone(), &self.lines)?;
         let mut feeders = Feeders::new(&clear);
         for read in unclear {
@@ -274,6 +280,7 @@ fn connected(
     mut edges: Vec<Bytes>,
     lines: &[usize],
 ) -> Result<Workflow, Problem> {
+    // Bytes of equal edges are added, so their order does not matter.
     edges.sort_unstable_by_key(|&(parent, child, _)| (parent, child));
     edges.dedup_by(|next, kept| {
         let same = (next.0, next.1) == (kept.0, kept.1);

@@ -32,6 +32,7 @@ impl<'w> Feeders<'w> {
         reader: TaskId,
         writers: &[TaskId],
     ) -> Result<Vec<TaskId>, TooMany> {
+        // Every ancestor has a lower level, so no writer is found below the lowest one.
         let lowest = writers.iter().map(|&writer| self.workflow.level(writer)).min().unwrap_or(0);
         let mut found = Vec::new();
         // Ancestors of a writer are superseded on this path, so the search stops at writers.
@@ -59,6 +60,7 @@ impl<'w> Feeders<'w> {
         lowest: u32,
         mut goes_on: impl FnMut(TaskId) -> bool,
     ) -> Result<(), TooMany> {
+        // The marks of earlier searches become invalid without being cleared.
         self.search += 1;
         self.to_do.extend(tasks);
         while let Some(task) = self.to_do.pop() {

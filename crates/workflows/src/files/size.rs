@@ -21,6 +21,7 @@ pub(super) enum Size {
 impl Size {
     /// Parses a size.
     pub(super) fn of(text: &str) -> Size {
+        // Whole numbers first, because floating point would round sizes above 2^53.
         match text.trim().parse() {
             Ok(bytes) => Size::Bytes(bytes),
             Err(_) => match text.trim().parse() {

@@ -121,6 +121,7 @@ struct ExecutedTask {
 pub(super) fn parse(text: &str, rules: Rules) -> Result<Draft, Problem> {
     let document: Document = serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
+        // The message ends with its place, which errors of files show in front.
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = message.strip_suffix(&place).unwrap_or(&message);
         (error.line(), FileProblem::Json(what.to_owned()))
@@ -156,6 +157,7 @@ struct Kinds(FxHashMap<String, Arc<str>>); // looked up only
 impl Kinds {
     fn of(&mut self, kind: Option<&str>) -> Option<Arc<str>> {
         let kind = kind?;
+        // `entry` would copy the name for every task.
         if !self.0.contains_key(kind) {
             self.0.insert(kind.to_owned(), Arc::from(kind));
         }
@@ -166,6 +168,7 @@ impl Kinds {
 /// Whole processors of a number of cores.
 fn processors(name: &str, cores: Option<f64>) -> Result<u32, Problem> {
     match cores.unwrap_or(1.0) {
+        // A core that is used in part is occupied.
         cores if (1.0..=f64::from(u32::MAX)).contains(&cores) => Ok(cores.ceil() as u32),
         _ => Err(of_task(name, "number of cores is out of range; expected at least 1")),
     }
@@ -187,11 +190,13 @@ fn old(draft: &mut Draft, tasks: &[OldTask]) -> Result<(), Problem> {
     let mut by_name: FxHashMap<&str, Option<TaskId>> = FxHashMap::default(); // looked up only
     for (number, task) in tasks.iter().enumerate() {
         let id = TaskId(number as u32);
+        // A name of several tasks identifies none of them.
         by_name.entry(&task.name).and_modify(|task| *task = None).or_insert(Some(id));
     }
     for (number, task) in tasks.iter().enumerate() {
         let id = TaskId(number as u32);
         let found = |draft: &Draft, other: &str| {
+            // A task of this id comes before a task that merely has this name.
             let found = draft.id(other).or_else(|| by_name.get(other).copied().flatten());
             found.ok_or_else(|| unknown(&task.name, other))
         };
@@ -199,6 +204,7 @@ fn old(draft: &mut Draft, tasks: &[OldTask]) -> Result<(), Problem> {
             let parent = found(draft, parent)?;
             draft.edge(parent, id);
         }
+        // Most files list an edge at both ends; equal edges become one later.
         for child in &task.children {
             let child = found(draft, child)?;
             draft.edge(id, child);
@@ -206,6 +212,7 @@ fn old(draft: &mut Draft, tasks: &[OldTask]) -> Result<(), Problem> {
         for OldFile { name, path, size_in_bytes, link } in &task.files {
             let size = size_in_bytes.as_ref().ok_or_else(|| no_size(&task.name, name))?;
             let bytes = draft.bytes(&task.name, name, size).map_err(|problem| (0, problem))?;
+            // Files of the same name in different folders are different files.
             let whole = path.as_ref().map(|path| format!("{path}/{name}"));
             let name = whole.as_deref().unwrap_or(name);
             match link {
@@ -232,6 +239,7 @@ fn specified(
     for task in &specification.tasks {
         let id = task.id.as_str();
         let no_run = || of_task(id, "no run time; add it to workflow.execution.tasks");
+        // Removed, so that executions of unknown tasks are left over.
         let ran = ran.remove(id).ok_or_else(no_run)?;
         let work = draft.work(id, ran.runtime_in_seconds).map_err(|problem| (0, problem))?;
         let program = ran.command.as_ref().and_then(|command| command.program.as_deref());
@@ -242,6 +250,7 @@ fn specified(
         let checkpoint = ran.checkpoint_in_bytes.unwrap_or(0);
         draft.task(Task { kind, processors, checkpoint, ..Task::new(id, work) }, 0)?;
     }
+    // The first one in the file, because the map has no order.
     if let Some(task) = executed.iter().find(|task| ran.contains_key(task.id.as_str())) {
         return Err(of_task(&task.id, "it is executed, but not in workflow.specification.tasks"));
     }
@@ -276,6 +285,7 @@ fn specified(
 fn sizes(files: &[SpecifiedFile]) -> Result<FxHashMap<&str, &Size>, Problem> {
     let mut sizes: FxHashMap<&str, &Size> = FxHashMap::default(); // looked up only
     for SpecifiedFile { id, size_in_bytes } in files {
+        // A file that is listed twice with one size does no harm.
         if let Some(first) = sizes.insert(id, size_in_bytes).filter(|&first| first != size_in_bytes)
         {
             let (first, second) = (first.to_string(), size_in_bytes.to_string());

@@ -137,6 +137,7 @@ fn files(workflow: &Workflow) -> Vec<File> {
     for Edge { parent, child, bytes } in workflow.edges() {
         files.push(File { id: between(parent, child), size_in_bytes: bytes });
     }
+    // Tasks name only files with data.
     files.retain(|file| file.size_in_bytes > 0);
     files
 }

@@ -31,6 +31,7 @@ impl Builder {
     /// Adds a task and returns its number; numbers ascend from 0.
     pub fn task(&mut self, task: Task) -> Result<TaskId, GraphError> {
         let name = || Arc::clone(&task.name);
+        // The number of all tasks must fit 32 bits, too.
         let number = u32::try_from(self.tasks.len()).ok().filter(|&number| number < u32::MAX);
         let id = TaskId(number.ok_or(GraphError::TooMany { what: "tasks" })?);
         if self.numbers.contains_key(&task.name) {
@@ -85,6 +86,7 @@ impl Builder {
         if parent == child {
             return Err(GraphError::SelfEdge { name: Arc::clone(name) });
         }
+        // Adjacency lists keep places of edges in 32 bits.
         if self.edges.len() >= u32::MAX as usize {
             return Err(GraphError::TooMany { what: "edges" });
         }
@@ -102,9 +104,11 @@ impl Builder {
         let named = |id: TaskId| Arc::clone(&tasks[id.index()].name);
         // Turning sorts the neighbours of each task.
         let parents = Adjacency::of_edges(tasks.len(), &edges).turned();
+        // All edges are in `parents` now, and large graphs need the memory.
         drop(edges);
         let children = parents.turned();
         for parent in (0..tasks.len() as u32).map(TaskId) {
+            // Neighbours are sorted, so that double edges are adjacent.
             let neighbours = children.of(parent).windows(2);
             if let Some(two) = neighbours.into_iter().find(|two| two[0].task == two[1].task) {
                 let (parent, child) = (named(parent), named(two[0].task));
@@ -150,6 +154,7 @@ impl Adjacency {
         count: usize,
         links: impl Fn() -> I,
     ) -> Adjacency {
+        // A counting sort: it is linear and keeps the order of the links of a task.
         let mut starts = vec![0_u32; tasks + 1];
         for (task, _) in links() {
             starts[task.index() + 1] += 1;
@@ -174,6 +179,7 @@ fn levels(children: &Adjacency, parents: &Adjacency) -> Result<Vec<u32>, Vec<Tas
     let mut level = vec![0; waits_for.len()];
     let mut ready: Vec<TaskId> = tasks.filter(|task| waits_for[task.index()] == 0).collect();
     let mut done = 0;
+    // Any order will do: a task becomes ready after all its parents have raised its level.
     while let Some(task) = ready.pop() {
         done += 1;
         for child in children.of(task).iter().map(|link| link.task.index()) {
@@ -204,6 +210,7 @@ fn cycle(waits_for: &[usize], parents: &Adjacency) -> Vec<TaskId> {
     let start = place[task.index()].expect("it was passed before");
     let mut cycle = way.split_off(start);
     cycle.reverse();
+    // The message must not depend on the task at which the search began.
     let lowest = cycle.iter().enumerate().min_by_key(|&(_, &task)| task).map_or(0, |(at, _)| at);
     cycle.rotate_left(lowest);
     cycle

@@ -53,6 +53,7 @@ impl Workflow {
         let mut sets = ParentSets { parents: Vec::new(), children: Vec::new(), of: Vec::new() };
         let mut numbers: FxHashMap<Vec<TaskId>, u32> = FxHashMap::default(); // looked up only
         for child in self.ids() {
+            // Parents are ascending, so equal sets are equal lists.
             let parents: Vec<TaskId> = self.parents(child).iter().map(|link| link.task).collect();
             if parents.is_empty() {
                 sets.of.push(None);

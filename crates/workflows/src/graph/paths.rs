@@ -28,6 +28,7 @@ impl Workflow {
             let mut rest = Span::ZERO;
             for link in self.children(task) {
                 let length = transfer(link.bytes) + to_end[link.task.index()];
+                // Children ascend, so the lowest number wins a tie; a rest of no length also has a next task.
                 if length > rest || next[task.index()].is_none() {
                     rest = length;
                     next[task.index()] = Some(link.task);

@@ -82,6 +82,7 @@ impl<'a> Batch<'a> {
                 self.enter(task, ready, [None, None]);
                 let now = self.waiting[task.index()].expect("it was entered");
                 if now.key != key {
+                    // The task stands at its new place in the order.
                     continue;
                 }
                 self.order.remove(&(now.key, task));
@@ -89,6 +90,7 @@ impl<'a> Batch<'a> {
                 continue;
             }
             self.assign(task, best, ready);
+            // After the assignment, which has changed the completion times on this resource.
             self.turn_away(best);
         }
         for suitors in &mut self.suitors {
@@ -103,7 +105,9 @@ impl<'a> Batch<'a> {
         let best = best.expect("there are resources");
         let key = match self.rule {
             Rule::MinMin => best.0.as_micros(),
+            // The order ascends, so the greatest value comes first.
             Rule::MaxMin => -best.0.as_micros(),
+            // On a single resource, no task loses anything.
             Rule::Sufferage => -second.map_or(0, |second| (second.0 - best.0).as_micros()),
         };
         let second = second.map(|second| second.2);
@@ -121,6 +125,7 @@ impl<'a> Batch<'a> {
     fn assign(&mut self, task: TaskId, resource: u32, ready: Ready) {
         self.waiting[task.index()] = None;
         let class = &mut self.available[self.plan.problem.class_of(resource)];
+        // The placement changes the key of the entry, so it is removed before and inserted after.
         class.remove(&(self.plan.available(resource), resource));
         let placement = self.plan.appended(task, resource, ready);
         self.plan.place(task, placement);
@@ -130,12 +135,14 @@ impl<'a> Batch<'a> {
     /// Updates the tasks after the completion times on one resource have changed.
     fn turn_away(&mut self, resource: u32) {
         for task in std::mem::take(&mut self.suitors[resource as usize]) {
+            // The task has been placed since it became a suitor.
             let Some(Waiting { ready, key, best, second }) = self.waiting[task.index()] else {
                 continue;
             };
             let other = match (best == resource, second == Some(resource)) {
                 (true, _) => second,
                 (_, true) => Some(best),
+                // The task has other resources by now.
                 _ => continue,
             };
             self.order.remove(&(key, task));
@@ -159,6 +166,7 @@ impl<'a> Batch<'a> {
         let home = ready.home();
         see(home, self.plan.available(home));
         for class in &self.available {
+            // Resources of a class take equal times, so only its first two can be best and second.
             for &(since, resource) in class.iter().filter(|&&(_, one)| one != home).take(2) {
                 see(resource, since);
             }

@@ -20,6 +20,7 @@ pub(super) fn schedule(problem: &Problem<'_>) -> Schedule {
     let time_of_all = |resource: &u32| {
         path.iter().map(|&task| Rank::from(problem.time(task, *resource).as_micros())).sum::<Rank>()
     };
+    // Of equally fast resources, the one with the lowest number is taken.
     let critical = problem.all().min_by_key(time_of_all).expect("there are resources");
     let mut plan = Plan::new(problem);
     let mut queue = Queue::new(problem, &priorities);
@@ -42,6 +43,7 @@ fn critical_path(workflow: &Workflow, priorities: &[Rank]) -> Vec<TaskId> {
     let root = workflow.roots().find(|&task| priority(task) == highest);
     let next = |&task: &TaskId| {
         let mut children = workflow.children(task).iter().map(|link| link.task);
+        // Ranks are whole numbers, so equal priorities are exactly equal.
         children.find(|&child| priority(child) == highest)
     };
     std::iter::successors(root, next).collect()

@@ -31,6 +31,7 @@ pub(super) fn optimistic_costs(problem: &Problem<'_>) -> Vec<Span> {
     let resources = problem.resources();
     let mut table = vec![Span::ZERO; workflow.tasks().len() * resources];
     let mut rest = vec![Span::ZERO; resources];
+    // Children first, because a row needs theirs.
     for &task in workflow.order().iter().rev() {
         rest.fill(Span::ZERO);
         for link in workflow.children(task) {

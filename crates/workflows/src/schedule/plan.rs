@@ -58,6 +58,7 @@ impl<'a> Plan<'a> {
                 ready.home = parent.resource;
             }
         }
+        // A second pass: the home is known only after the first.
         for (parent, arrives, arrives_home) in parents.iter().map(arrival) {
             let is_home = parent.resource == ready.home;
             ready.at_home = ready.at_home.max(if is_home { arrives_home } else { arrives });
@@ -121,6 +122,7 @@ impl Idle {
 
     fn take(&mut self, start: Time, end: Time) {
         if start >= self.last_end {
+            // A task that takes no time occupies nothing, so it makes no gap and moves no end.
             if start > self.last_end && end > start {
                 self.gaps.push((self.last_end, start));
             }

@@ -158,6 +158,7 @@ impl<'a> Problem<'a> {
         let mut order: Vec<usize> = (0..speeds.len()).collect();
         order.sort_by(|&one, &other| speeds[one].total_cmp(&speeds[other]));
         let mut class_of = vec![0; speeds.len()];
+        // Equal speeds are neighbours here, so each distinct speed is one class.
         for two in order.windows(2) {
             let next = speeds[two[0]] != speeds[two[1]];
             class_of[two[1]] = class_of[two[0]] + u32::from(next);
@@ -174,6 +175,7 @@ impl<'a> Problem<'a> {
         network: Network,
     ) -> Result<Problem<'a>, ProblemError> {
         let resources = rows.first().map_or(0, Vec::len);
+        // Times are unrelated, so each resource is a class of its own.
         let class_of = (0..resources as u32).collect();
         let times = Times::Rows(joined(workflow, rows, resources)?);
         Problem::new(workflow, resources, times, Moves::Direct(network), class_of).checked()
@@ -226,6 +228,7 @@ impl<'a> Problem<'a> {
             if latency < Span::ZERO {
                 return Err(ProblemError::Latency);
             }
+            // An infinite bandwidth is allowed: only the latency then takes time.
             if bytes_per_second.is_nan() || bytes_per_second <= 0.0 {
                 return Err(ProblemError::Bandwidth(bytes_per_second));
             }
@@ -306,6 +309,7 @@ fn joined(
     let tasks = workflow.tasks().len();
     let uneven = rows.iter().position(|row| row.len() != resources);
     if uneven.is_some() || rows.len() != tasks {
+        // If only their number is wrong, the first missing or superfluous row is named.
         let row = uneven.unwrap_or(rows.len().min(tasks));
         let found = rows.get(row).map_or(0, Vec::len);
         return Err(ProblemError::Rows { row, found, expected: resources, tasks });

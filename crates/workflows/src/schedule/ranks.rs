@@ -16,6 +16,7 @@ pub(super) fn computation(problem: &Problem<'_>) -> Vec<Rank> {
 pub(super) fn upward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
     let workflow = problem.workflow();
     let mut ranks = vec![0; computation.len()];
+    // From the last level to the first, so that the ranks of all children are known.
     for &task in workflow.order().iter().rev() {
         let children = workflow.children(task).iter();
         let longest = children.map(|link| {
@@ -30,6 +31,7 @@ pub(super) fn upward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
 pub(super) fn downward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
     let workflow = problem.workflow();
     let mut ranks = vec![0; computation.len()];
+    // From the first level to the last, so that the ranks of all parents are known.
     for &task in workflow.order() {
         let longest = workflow.parents(task).iter().map(|link| {
             let parent = link.task.index();

@@ -63,6 +63,7 @@ impl Draw {
         stored: Stored,
     ) -> Result<TaskId, GraphError> {
         let number = self.builder.tasks().len();
+        // A shape has few kinds and up to millions of tasks, so tasks of a kind share one text.
         let known = self.kinds.iter().find(|known| &***known == kind).cloned();
         let kind = known.unwrap_or_else(|| {
             self.kinds.push(Arc::from(kind));
@@ -116,6 +117,7 @@ impl Draw {
 
     /// Draws a number below `bound`.
     pub(super) fn below(&mut self, bound: usize) -> usize {
+        // In 64 bits, because draws of `usize` differ between machines.
         self.edges.random_range(0..bound as u64) as usize
     }
 

@@ -31,6 +31,7 @@ pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {
     for chunks in parts(chunks, lanes) {
         maps.push(lane(draw, chunks)?);
     }
+    // The chunks of a single lane are merged already.
     let (map, bytes) = match maps.as_slice() {
         &[lane] => lane,
         lanes => merge(draw, lanes)?,
@@ -62,6 +63,7 @@ fn lanes_and_chunks(tasks: usize) -> (usize, usize) {
     };
     let mut best = (0, 1, 1);
     for candidate in candidates.into_iter().flatten() {
+        // Of equally large workflows, the first candidate wins.
         if candidate.0 > best.0 {
             best = candidate;
         }

@@ -6,6 +6,7 @@ use crate::{GraphError, TaskId};
 
 pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {
     let layers = (tasks as f64).sqrt().round() as usize;
+    // Every layer has at least one task.
     let mut widths = vec![1; layers];
     for _ in layers..tasks {
         let layer = draw.below(layers);
@@ -21,6 +22,7 @@ pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {
             let wanted = if above.is_empty() { 0 } else { 1 + draw.below(3) };
             for _ in 0..wanted {
                 let parent = above[draw.below(above.len())];
+                // A parent that is drawn twice is one parent.
                 if !parents.contains(&parent) {
                     parents.push(parent);
                 }

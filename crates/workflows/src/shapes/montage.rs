@@ -17,6 +17,7 @@ const IMAGES_PER_DEGREE: f64 = 50.0;
 pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {
     let rest = tasks - 6;
     let mut images = (rest + 3) / 6;
+    // So few images have fewer pairs than differences are needed.
     while images * (images - 1) / 2 + 2 * images < rest {
         images += 1;
     }

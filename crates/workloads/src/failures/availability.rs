@@ -16,8 +16,10 @@ pub fn availability(outages: impl IntoIterator<Item = Outage>, horizon: Time) ->
     }
     let down: i64 = outages
         .into_iter()
+        // The list may be endless, so it is read up to the horizon only.
         .take_while(|outage| outage.fail < horizon)
         .map(|outage| outage.restore.min(horizon) - outage.fail.max(Time::ZERO))
+        // An outage that ended before time zero would count as negative.
         .map(|down| down.as_micros().max(0))
         .sum();
     (horizon.as_micros() - down) as f64 / horizon.as_micros() as f64

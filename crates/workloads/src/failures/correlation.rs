@@ -51,6 +51,7 @@ impl Correlation {
                     resource,
                     resources,
                 })?;
+                // A resource has one group in each correlation; the second would replace the first.
                 if place.replace(group).is_some() {
                     return Err(FailureError::Twice { correlation: correlation(), resource });
                 }
@@ -78,6 +79,7 @@ impl Correlation {
     /// with the same delay, at every higher one.
     pub(super) fn hit(&self, failure_key: u64, key: u64) -> Option<(Span, Stream)> {
         let word = splitmix(failure_key ^ key);
+        // The upper 53 bits: all of them fit the fraction of an f64.
         let point = (word >> 11) as f64 / (1_u64 << 53) as f64;
         if point >= self.probability {
             return None;

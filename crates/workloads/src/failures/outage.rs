@@ -46,6 +46,7 @@ impl OutageList {
             if restore <= fail {
                 return Err(OutageListError::Empty { number, fail, restore });
             }
+            // Outages that touch are refused as well, because the resource must be up between two.
             if let Some(restored) = restored.filter(|&restored| fail <= restored) {
                 return Err(OutageListError::Overlap { number, fail, restored });
             }
@@ -60,6 +61,7 @@ impl OutageList {
     pub fn united(mut outages: Vec<Outage>) -> OutageList {
         outages.retain(|outage| outage.fail <= outage.restore);
         outages.sort_unstable();
+        // `dedup_by` passes the later element first.
         outages.dedup_by(|next, kept| {
             let touches = next.fail <= kept.restore;
             if touches {
@@ -78,6 +80,7 @@ impl OutageList {
     pub fn within(&self, window: Window) -> OutageList {
         let Window { start, length } = window;
         let shifted = |time: Time| {
+            // Moved by the start, "never" would become an instant of restoration.
             if time >= Time::FOREVER {
                 return Time::FOREVER;
             }

@@ -80,9 +80,11 @@ impl Failures {
         let mut correlations = Vec::with_capacity(self.correlations.len());
         for correlation in &self.correlations {
             let groups = correlation.group_of_each(members.len())?;
+            // Its groups are checked above all the same, so that mistakes in them are reported.
             if correlation.probability == 0.0 {
                 continue;
             }
+            // Listed and recorded outages are never hit, so a group without a watched law cannot matter.
             let can_be_hit = |&place: &usize| {
                 watched.contains(&place) && matches!(self.resources[place].cause, Cause::Law(_))
             };
@@ -101,6 +103,7 @@ impl Failures {
         // Resources of a site follow one law and are adjacent in the list.
         let mut times: Option<(&FailureLaw, Arc<UpAndDown>)> = None;
         for (place, Resource { name, cause }) in self.resources.iter().enumerate() {
+            // Its process stays an empty list, so it costs no draws.
             if !matters[place] {
                 continue;
             }
@@ -204,6 +207,7 @@ impl PlatformOutages {
     /// Lets an own failure at `place` spread.
     fn spread(&mut self, place: usize, fail: Time) {
         let trigger = &self.members[place];
+        // Only failures that are drawn spread; listed and recorded outages stay as they are.
         if !matches!(trigger.process, Process::Drawn(_)) {
             return;
         }
@@ -212,6 +216,7 @@ impl PlatformOutages {
             let Some(Membership { group, key }) = memberships[place] else { continue };
             let failure_key = Correlation::failure_key(key, trigger.failures);
             let others = correlation.groups[group].iter().copied();
+            // An induced failure induces none, so hits on unwatched resources have no effect on the result.
             for place in others.filter(|&other| other != place && self.watched.contains(&other)) {
                 let hit = &self.members[place];
                 let (Process::Drawn(renewal), Some(Membership { key, .. })) =
@@ -221,12 +226,14 @@ impl PlatformOutages {
                 };
                 let Some((delay, mut draws)) = correlation.hit(failure_key, key) else { continue };
                 let Outage { fail, restore } = renewal.outage_at(fail + delay, &mut draws);
+                // The delay may reach beyond the end of time.
                 if fail < Time::FOREVER {
                     let (origin, place) = (Origin::Induced, place as u32);
                     self.upcoming.push(Reverse(Upcoming { fail, origin, place, restore }));
                 }
             }
         }
+        // Counted even if no resource is hit: the number selects the draws of the next failure.
         self.members[place].failures += 1;
     }
 }
@@ -236,6 +243,7 @@ impl Iterator for PlatformOutages {
 
     fn next(&mut self) -> Option<(usize, Outage)> {
         loop {
+            // The failures of unwatched resources may go on for ever, but none of them is returned.
             if self.lasting == 0 {
                 return None;
             }
@@ -254,6 +262,7 @@ impl Iterator for PlatformOutages {
             member.restored = Some(restore);
             let is_watched = self.watched.contains(&place);
             self.lasting -= usize::from(is_watched && restore >= Time::FOREVER);
+            // Outages before time zero are left out, except that one of zero length at time zero counts.
             if is_watched && (restore > Time::ZERO || fail >= Time::ZERO) {
                 return Some((place, Outage { fail, restore }));
             }

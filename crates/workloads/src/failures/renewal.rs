@@ -43,15 +43,19 @@ impl Renewal {
         let restored = match law.start {
             FailureStart::Up => Time::ZERO,
             FailureStart::Stationary => {
+                // Each resource begins at an instant of its own, so that they do not all begin a time up
+                // together.
                 let means = BURN_IN_MEANS * stream(seed, resource, "burn-in").random::<f64>();
                 Time::ZERO - Span::from_secs_f64(means * law.mean_up_secs())
             }
         };
         Renewal {
             restored,
+            // All used up, so that the first call draws.
             used: AHEAD,
             ahead: [(Span::ZERO, Span::ZERO); AHEAD],
             times,
+            // Separate streams: another law of repairs does not change the times to failure.
             up_draws: Resting::of(&stream(seed, resource, "times to failure")),
             down_draws: Resting::of(&stream(seed, resource, "times to repair")),
         }
@@ -84,6 +88,7 @@ impl Iterator for Renewal {
         let (up, down) = self.ahead[self.used];
         self.used += 1;
         let fail = self.restored + up;
+        // The next failure lies beyond the end of time, so later calls return none either.
         if fail >= Time::FOREVER {
             self.restored = Time::FOREVER;
             return None;
@@ -135,6 +140,7 @@ impl Times {
             problem,
         })?;
         let mean = law.mean();
+        // A law that is always 0 would give an outage every few microseconds.
         let is_time = is_never_negative(law) && mean > 0.0 && mean.is_finite();
         if !is_time {
             return Err(FailureError::NotATime { resource: resource(), which, law: law.name() });
@@ -159,6 +165,7 @@ fn is_never_negative(law: &Law) -> bool {
         | Law::Poisson { .. }
         | Law::Weibull { .. }
         | Law::Gamma { .. } => true,
+        // A normal law has no lower end.
         Law::Normal { .. } => false,
     }
 }

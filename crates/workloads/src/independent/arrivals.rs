@@ -82,6 +82,7 @@ impl Arrivals {
     ) -> Result<Instants, WorkloadError> {
         match self {
             Arrivals::Renewal { between, length } => renewal(between, *length, bounded, stream),
+            // Draws of this process never end by themselves.
             Arrivals::Hourly { .. } if !bounded => {
                 Err(wrong("jobs", "is missing, which goes with hours".to_owned()))
             }
@@ -105,6 +106,7 @@ fn renewal(
         return Err(wrong("length", format!("is {length} s, expected more than 0 s")));
     }
     let mean = between.mean();
+    // The clock may never reach the length.
     if !bounded && mean <= 0.0 {
         let problem = format!("is {mean} s on average, expected more than 0 s to reach the length");
         return Err(wrong("between", problem));
@@ -112,6 +114,7 @@ fn renewal(
     let mut clock = Time::ZERO;
     Ok(Box::new(std::iter::from_fn(move || {
         let gap = Span::from_secs_f64(law.sample(&mut stream).max(0.0));
+        // A gap of a heavy-tailed law may pass the end of time.
         clock = (clock + gap).min(Time::FOREVER);
         length.is_none_or(|length| clock < Time::ZERO + length).then_some(clock)
     })))

@@ -73,6 +73,7 @@ impl Values {
     }
 
     fn quantile(&self, percent: u64) -> i64 {
+        // Rounded up: the smallest rank that covers the percentage. The product may exceed 64 bits.
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100) as u64;
         let mut seen = 0;
         for (&value, &count) in &self.counts {
@@ -81,6 +82,7 @@ impl Values {
                 return value;
             }
         }
+        // Not reached if there are values, because the rank never exceeds their count.
         0
     }
 }

@@ -27,6 +27,7 @@ impl Log2Histogram {
             let power = self.bins.len() as u32;
             self.bins.push(Bin {
                 from: if power == 0 { 0 } else { 1 << (power - 1) },
+                // 2^63 does not fit, so the last bin ends at the largest number.
                 to: 1_i64.checked_shl(power).filter(|&to| to > 0).unwrap_or(i64::MAX),
                 jobs: 0,
             });

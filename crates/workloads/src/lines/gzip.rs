@@ -22,6 +22,7 @@ impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(member) = &mut self.member {
             let count = member.read(buffer)?;
+            // A read into an empty buffer returns 0 anywhere, not only at the end.
             if count > 0 || buffer.is_empty() {
                 return Ok(count);
             }

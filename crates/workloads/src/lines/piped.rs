@@ -20,6 +20,7 @@ static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
 /// Makes all readers fail that wait for a pipe, now and later. A program calls it when it must stop.
 pub fn give_up() {
+    // The flag guards no other data, so no stronger order is needed.
     GIVE_UP.store(true, Ordering::Relaxed);
 }
 
@@ -55,6 +56,7 @@ impl Piped {
         loop {
             match self.chunks.recv_timeout(LOOK) {
                 Ok(chunk) => return chunk,
+                // The sender is dropped only after the end of the source or its error.
                 Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
                 Err(RecvTimeoutError::Timeout) => {
                     if GIVE_UP.load(Ordering::Relaxed) {

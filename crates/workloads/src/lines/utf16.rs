@@ -69,6 +69,7 @@ impl<R: Read> Utf16<R> {
 
 impl<R: Read> Read for Utf16<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // A chunk that ends within a letter may decode to nothing, which is not yet the end.
         while self.taken == self.text.len() {
             if !self.decode()? {
                 return Ok(0);

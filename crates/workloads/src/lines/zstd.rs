@@ -49,6 +49,7 @@ impl<R: BufRead> Read for Frames<R> {
         loop {
             if self.inside {
                 let count = self.decoder.read(buffer)?;
+                // A read into an empty buffer returns 0 anywhere, not only at the end of a frame.
                 if count > 0 || buffer.is_empty() {
                     return Ok(count);
                 }
@@ -58,6 +59,7 @@ impl<R: BufRead> Read for Frames<R> {
                     continue;
                 }
                 let written = self.decoder.get_checksum_from_data();
+                // The checksum is optional in the format.
                 if written.is_some() && written != self.decoder.get_calculated_checksum() {
                     return Err(invalid("its checksum is another"));
                 }

@@ -14,10 +14,10 @@ const BUCKET_SECONDS: f64 = 1_800.0;
 const CYCLE_START: usize = 11;
 
 /// The clock of a class.
+///
 /// A draw of the gamma law is a number of points. Each half hour offers as many points as its weight,
 /// and the next job arrives when the points are used up. Balance and remainder are kept from job to
 /// job; otherwise part of every gap would be lost.
-/// Balance and remainder live from job to job, or part of every gap would be lost.
 pub(super) struct Arrivals {
     weights: [f64; BUCKETS],
     points: Gamma<f64>,
@@ -62,6 +62,7 @@ impl Arrivals {
     /// Moves the clock to the next arrival.
     pub(super) fn advance(&mut self) {
         let mut exponent = self.points.sample(&mut self.stream);
+        // As in the authors' program, a draw above the cut is repeated.
         while exponent > self.exponent_max {
             exponent = self.points.sample(&mut self.stream);
         }
@@ -73,6 +74,7 @@ impl Arrivals {
             gap += BUCKET_SECONDS;
         }
         let remainder = self.balance / self.weights[self.bucket];
+        // The last arrival was already that far into its half hour, so the earlier remainder is subtracted.
         gap += BUCKET_SECONDS * (remainder - self.remainder);
         self.remainder = remainder;
         self.clock = (self.clock as f64 + gap) as i64;

@@ -108,6 +108,7 @@ impl LublinParameters {
         let high = f64::from(processors.max(1)).log2();
         let resize = |class: &mut ClassParameters| {
             class.size_high = high;
+            // A small machine must keep uLow <= uMed <= uHi.
             class.size_low = class.size_low.min(high);
             class.size_medium = (high - 2.5).max(class.size_low);
         };
@@ -126,6 +127,7 @@ impl LublinParameters {
         if self.start_hour > 23 {
             return Err(wrong("start_hour", self.start_hour, "0 to 23"));
         }
+        // e^25 s are 2,300 years, e^18 s two years; larger values are mistakes.
         within("run_time_exponent_max", self.run_time_exponent_max, 0.0, 25.0)?;
         within("gap_exponent_max", self.gap_exponent_max, 0.0, 18.0)?;
         if self.processors_max == Some(0) {
@@ -209,6 +211,8 @@ impl ClassParameters {
     fn check(&self, exponent_max: f64) -> Result<(), WorkloadError> {
         within("serial", self.serial, 0.0, 1.0)?;
         within("power_of_two", self.power_of_two, 0.0, 1.0 - self.serial)?;
+        // Each size bounds the next smaller one, so the largest is checked first. 2^30 processors fit 32
+        // bits.
         within("size_high", self.size_high, 0.0, 30.0)?;
         within("size_medium", self.size_medium, 0.0, self.size_high)?;
         within("size_low", self.size_low, 0.0, self.size_medium)?;
@@ -248,6 +252,7 @@ impl GammaParameters {
     /// Draws above the cut are repeated, so enough of the law must lie below it.
     pub(super) fn check_cut(self, name: &str, cut: f64) -> Result<(), WorkloadError> {
         self.law(name)?;
+        // With less weight, a draw would take more than a thousand attempts on average.
         if self.cumulated(cut) < 0.001 {
             let value = format!("{}, {}", self.shape, self.scale);
             return Err(wrong(name, value, "a law with a thousandth of its weight below the cut"));
@@ -257,6 +262,7 @@ impl GammaParameters {
 }
 
 fn within(name: &str, value: f64, min: f64, max: f64) -> Result<(), WorkloadError> {
+    // NaN lies in no range.
     if (min..=max).contains(&value) {
         return Ok(());
     }

@@ -48,6 +48,7 @@ impl JobDraws {
     pub fn of_number(&mut self, number: i64) -> &mut Stream {
         // ChaCha has 2^64 independent streams under one key.
         self.base.set_stream(number as u64);
+        // A new stream keeps the position, which the draws of the last job have moved.
         self.base.set_word_pos(0);
         &mut self.base
     }

@@ -52,6 +52,7 @@ impl Effect {
         match next {
             Some(Ok(job)) => {
                 seen.jobs += 1;
+                // One change is enough, so no more copies are kept after it.
                 if !seen.changed {
                     seen.inside.push_back(job.clone());
                 }
@@ -64,6 +65,7 @@ impl Effect {
         let mut seen = self.seen();
         let same = match next {
             Some(Ok(job)) => seen.inside.pop_front().as_ref() == Some(job),
+            // Errors pass through every step.
             Some(Err(_)) => true,
             // If the step ends the stream early, the remaining jobs are dropped.
             None => seen.ended && seen.inside.is_empty(),

@@ -104,6 +104,7 @@ impl Model {
             Model::Drawn(base, sampler) => {
                 let base = match base {
                     TimeOf::RunTime => run_time,
+                    // A job without a limit stays without one.
                     TimeOf::RequestedTime => job.requested_time?,
                 };
                 let factor = sampler.sample(draws.of(job)).max(0.0);

@@ -66,9 +66,11 @@ impl FitLoad {
     /// The jobs that make the load, without those that exceed it.
     fn leave_out(self, mut jobs: Vec<Job>) -> Result<Vec<Job>, WorkloadError> {
         let (least, most) = (self.load - self.tolerance, self.load + self.tolerance);
+        // Processors x microseconds of a large machine may exceed 64 bits.
         let mut work = 0_i128;
         let come = jobs.len();
         jobs.retain(|job| {
+            // The load is reached, so that no later job is taken.
             if self.part(work) >= least {
                 return false;
             }
@@ -82,6 +84,7 @@ impl FitLoad {
         if self.part(work) < least {
             return Err(self.too_few(jobs.len(), come, work));
         }
+        // The last job that is kept determines the factor.
         let factor = self.factor(&jobs);
         for job in &mut jobs {
             let submit = factor.times(job.submit);
@@ -129,6 +132,7 @@ impl FitLoad {
         jobs.truncate(taken);
         let micros = |span: Span| i128::from(span.as_micros());
         for job in &mut jobs {
+            // Multiplied before the division and in 128 bits, so that rounding happens once.
             let moved = micros(job.submit - first) * micros(self.length) / micros(next - first);
             move_to(job, Time::from_secs(moved as i64 / MICROS_PER_SECOND));
         }
@@ -154,7 +158,10 @@ impl FitLoad {
     fn factor(self, jobs: &[Job]) -> Factor {
         let end = Time::ZERO + self.length;
         let last = jobs.last().map_or(Time::ZERO, |job| job.submit);
+        // The largest factor whose product with any time fits 128 bits.
         let (mut low, mut high) = (Factor(0), Factor(i128::MAX >> 64));
+        // Submissions grow with the factor, so it is found by halving: `low` ends before the end, `high` does
+        // not.
         while high.0 - low.0 > 1 {
             let middle = Factor(low.0 + (high.0 - low.0) / 2);
             if middle.times(last) < end {

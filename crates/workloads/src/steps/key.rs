@@ -68,6 +68,7 @@ impl Key {
         };
         match self.order {
             KeyOrder::SmallFirst => value,
+            // The smallest number has no positive counterpart.
             KeyOrder::LargeFirst => value.saturating_neg(),
         }
     }

@@ -56,6 +56,7 @@ impl FillWindow {
         let factor = 1.0 / self.load;
         let end = end_of(Time::ZERO, Some(self.length));
         let filled = jobs
+            // An error ends the skipping, so that it is passed on.
             .skip_while(move |job| job.as_ref().is_ok_and(|job| job.submit < from))
             .map(move |job: StreamItem| {
                 let mut job = job?;

@@ -30,6 +30,7 @@ pub fn number_jobs(mut jobs: JobStream) -> JobStream {
         }
         let numbered = jobs.next()?.and_then(|mut job| {
             let id = next.ok_or(WorkloadError::TooManyJobs)?;
+            // No id follows the largest one; only a further job makes this an error.
             next = id.checked_add(1);
             job.id = JobId(id);
             Ok(job)
@@ -58,6 +59,8 @@ enum State {
 impl Merge {
     fn pull(&mut self, stream: usize) -> Result<(), WorkloadError> {
         if let Some(job) = self.streams[stream].next().transpose()? {
+            // At one instant the stream that is listed first goes first. Only one job of a stream waits here,
+            // so the order within a stream stays.
             self.heads.push(Reverse((job.submit, stream)));
             self.waiting[stream] = Some(job);
         }

@@ -40,6 +40,7 @@ impl RandomWindow {
         }
         Ok(of_all(jobs, move |jobs| {
             let Some(last) = jobs.last().map(|job| job.submit) else { return Ok(jobs) };
+            // A window that ends behind the last submission would partly be empty.
             let end = self.until.unwrap_or(last).min(last);
             let room = (end - self.from - self.length).as_micros();
             if room < 0 {
@@ -50,6 +51,7 @@ impl RandomWindow {
                 );
                 return Err(step_error("random_window", problem));
             }
+            // One draw for the whole workload, so any fixed number will do.
             let step = draws.of_number(0).random_range(0..=room / self.every.as_micros());
             let from = self.from + Span::from_micros(step * self.every.as_micros());
             Ok(cut(jobs, from, end_of(from, Some(self.length))))

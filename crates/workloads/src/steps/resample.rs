@@ -66,6 +66,7 @@ impl Resample {
 
     /// Refuses a number of weeks whose jobs would need too much memory.
     fn check_size(self, jobs: &[Job]) -> Result<(), WorkloadError> {
+        // Without a number of weeks, about as many jobs are made as were read, and these fit.
         let (Some(weeks), Some(last)) = (self.weeks, jobs.last()) else { return Ok(()) };
         let before = week_of(last) + 1;
         let expected = jobs.len() as f64 / before as f64 * f64::from(weeks);
@@ -86,6 +87,7 @@ impl Resample {
         let weeks = self.weeks.map_or(weeks_before, i64::from);
         let long_term = self.long_term.unwrap_or(Resample::LONG_TERM) as usize;
         let users = by_user(jobs);
+        // The map is in order of user numbers, so that equal seeds draw equal users.
         let (stay, come): (Vec<&Weeks>, Vec<&Weeks>) =
             users.values().partition(|user| user.jobs.len() >= long_term);
         let mut drawn = Drawn { weeks, users: 0, jobs: Vec::new() };
@@ -94,6 +96,7 @@ impl Resample {
         let places = Lots::new(come.iter().map(|user| weeks - 1 + user.jobs.len() as i64));
         for _ in 0..rounded(places.sum(), weeks_before, stream) {
             let user = come[places.draw(stream)];
+            // Also before the first week, so that each week of the user may fall into the new workload.
             let begins = stream.random_range(1 - user.jobs.len() as i64..weeks);
             let moved = begins - user.first;
             drawn.add((begins..).zip(&user.jobs).map(|(week, jobs)| (week, moved, jobs)));
@@ -161,6 +164,7 @@ fn by_user(jobs: Vec<Job>) -> BTreeMap<i32, Weeks> {
         let user = users.entry(job.origin.user);
         let user = user.or_insert_with(|| Weeks { first: week, jobs: Vec::new() });
         let own = (week - user.first) as usize;
+        // Weeks without jobs keep their places.
         user.jobs.resize_with(user.jobs.len().max(own + 1), Vec::new);
         user.jobs[own].push(job);
     }

@@ -77,6 +77,7 @@ impl Reservations {
 
 /// The deadline of a job, extended by `percent` of its requested time.
 fn later(job: &Job, percent: f64) -> Option<Time> {
+    // A deadline never moves to an earlier time.
     Some(after(job.deadline?, percent_of(job.requested_time?, percent.max(0.0))))
 }
 

@@ -37,6 +37,7 @@ impl RunTimes {
             &RunTimes::Longer(percent) => Ok(with_run_times(jobs, move |job, requested| {
                 let run_time = job.run_time.reveal_to_machine();
                 let longer = run_time + percent_of(requested, percent);
+                // A job that already runs for longer than requested stays as it is.
                 if run_time < requested { longer.min(requested) } else { run_time }
             })),
             RunTimes::Part(percent) => {
@@ -45,6 +46,7 @@ impl RunTimes {
                     law.map_err(|problem| WorkloadError::StepLaw { step: "run_times", problem })?;
                 Ok(with_run_times(jobs, move |job, requested| {
                     let percent = law.sample(draws.of(job)).clamp(0.0, 100.0);
+                    // The request bounds last, because it may be shorter than a second.
                     percent_of(requested, percent).max(Span::from_secs(1)).min(requested)
                 }))
             }

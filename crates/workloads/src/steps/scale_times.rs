@@ -19,6 +19,7 @@ impl ScaleTimes {
         check_factor("scale_times", "factor", self.factor)?;
         let factor = self.factor;
         let scaled = move |time: Span| match time {
+            // No limit stays no limit.
             Span::FOREVER => time,
             time => Span::from_secs_f64(time.as_secs_f64() * factor),
         };

@@ -74,6 +74,7 @@ impl Shaken {
         let drawn = self.draws.of_number(number).random_range(-most..=most);
         let submit = (job.submit + Span::from_micros(drawn)).max(Time::ZERO);
         move_to(&mut job, submit);
+        // Jobs that meet at one instant keep their order.
         self.ahead.insert((submit, self.read), job);
         self.read += 1;
         Ok(earliest)

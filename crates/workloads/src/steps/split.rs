@@ -58,6 +58,7 @@ impl Split {
         let kept = part..part + count;
         let mut lots = draws.for_pool(&self.pool);
         Ok(Box::new(jobs.filter(move |job| {
+            // Errors must pass; otherwise a broken log would look like a short one.
             let Ok(job) = job else {
                 return true;
             };

@@ -33,6 +33,7 @@ impl Spread {
         };
         let first = first.submit;
         let micros = |span: Span| i128::from(span.as_micros());
+        // One second more than the distance, so that the last job stays before the end.
         let whole = micros(last.submit - first) + i128::from(MICROS_PER_SECOND);
         for job in &mut jobs {
             let moved = micros(job.submit - first) * micros(self.length) / whole;

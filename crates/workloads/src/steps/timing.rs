@@ -71,6 +71,7 @@ impl Deadlines {
             Deadlines::Stretched { base, factor, least } => {
                 let law = sampler("deadlines", &factor)?;
                 Ok(with_deadlines(jobs, move |job, _| {
+                    // Both bounds count: `least` may be negative, and no deadline is before the submission.
                     base.of(job).scaled(law.sample(draws.of(job)).max(least).max(0.0))
                 }))
             }

@@ -45,6 +45,7 @@ impl Window {
             WindowStart::Keep => Some(Time::ZERO),
         };
         let cut = jobs
+            // Errors are neither skipped nor taken for the end of the window.
             .skip_while(move |job| job.as_ref().is_ok_and(|job| job.submit < from))
             .take_while(move |job| job.as_ref().map_or(true, |job| job.submit < end))
             .map(move |job: StreamItem| {

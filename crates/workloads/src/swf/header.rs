@@ -106,6 +106,7 @@ fn leading_number(text: &str) -> Option<i64> {
     let sign = usize::from(text.starts_with('-'));
     let mut end = sign + digits(&text[sign..]);
     let mut number = text[..end].to_owned();
+    // A first group of more than three digits, as in `1024,512`, has no thousands separators.
     let is_grouped = (1..=3).contains(&(end - sign));
     while let Some(group) = text[end..].strip_prefix(',') {
         match digits(group) {

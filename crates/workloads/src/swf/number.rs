@@ -32,6 +32,7 @@ pub(crate) fn span(token: &[u8]) -> Result<Span, Expected> {
     match decimal(token) {
         Some(Decimal { negative, whole, micros, more }) if whole <= SECONDS_MAX => {
             let magnitude = whole * MICROS_PER_SECOND + micros;
+            // For a negative number, up means towards zero.
             let value = if negative { -magnitude } else { magnitude + i64::from(more) };
             Ok(Span::from_micros(value))
         }
@@ -60,6 +61,7 @@ pub(super) fn large(token: &[u8], decimals: Decimals) -> Result<i64, Expected> {
     let (value, has_part) = match decimal(token) {
         Some(found) => {
             let has_part = found.micros != 0 || found.more;
+            // For a negative number, dropping the decimals is already rounding up.
             let up = i64::from(has_part && !found.negative);
             let whole = if found.negative { -found.whole } else { found.whole + up };
             (whole, has_part)
@@ -108,6 +110,7 @@ fn decimal(token: &[u8]) -> Option<Decimal> {
         whole = whole.wrapping_mul(10).wrapping_add(i64::from(digit));
         at += 1;
     }
+    // Seventeen digits fit 63 bits. The value of more digits may have wrapped, so it is not used.
     if at == 0 || at > 17 {
         return None;
     }

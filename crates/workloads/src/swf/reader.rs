@@ -136,7 +136,7 @@ impl<R: BufRead> SwfReader<R> {
                     self.finished = true;
                     return Ok(());
                 }
-                // `next` reports a malformed first job line when its turn comes.
+                // Treated as a malformed job line. If such lines are skipped, the header goes on behind it.
                 Err(SwfProblem::LineTooLong(max)) => {
                     let error = self.error(0, SwfProblem::LineTooLong(max));
                     self.skip_or_fail(error)?;
@@ -144,6 +144,7 @@ impl<R: BufRead> SwfReader<R> {
                 }
                 Err(problem) => return Err(self.error(0, problem)),
             }
+            // Some editors begin a file with a byte order mark, which is no part of a log.
             if self.line == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
                 self.buffer.drain(..3);
             }
@@ -198,6 +199,7 @@ impl<R: BufRead> SwfReader<R> {
             if kind(&self.buffer) != LineKind::Job {
                 continue;
             }
+            // Almost all lines are common ones; only the others are parsed a second time.
             if let Some(record) = scan::record(&self.buffer) {
                 return Ok(Some(record));
             }
@@ -281,6 +283,8 @@ fn other_format(line: &[u8]) -> Option<OtherFormat> {
     let key = text.split(|&byte| byte == b'=').next().unwrap_or_default().trim_ascii_end();
     let assigns = key.len() < text.len() && key.iter().all(is_key);
     match text.first()? {
+        // Names of columns are tested before first letters, because the names of an event table may begin
+        // with `#`.
         _ if has(b"event_start_time") || has(b"node_name") => Some(OtherFormat::FailureTable),
         // A log has at least 18 columns.
         _ if text.iter().filter(|&&byte| byte == b'\t').count() == 8 => {
@@ -303,6 +307,7 @@ fn other_format(line: &[u8]) -> Option<OtherFormat> {
 
 #[inline]
 fn is_space(byte: u8) -> bool {
+    // One comparison for tab, line feed, vertical tab, form feed and carriage return.
     byte == b' ' || byte.wrapping_sub(b'\t') < 5
 }
 

@@ -44,6 +44,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     #[inline]
     fn byte(&self) -> u8 {
+        // The end of the line counts as a space, so that it needs no test of its own.
         self.line.get(self.at).copied().unwrap_or(b' ')
     }
 
@@ -75,6 +76,7 @@ impl Scan<'_> {
             value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
             self.at += 1;
         }
+        // The value of more digits may have wrapped; the slower parser reads such numbers.
         (1..=DIGITS_MAX).contains(&(self.at - start)).then_some((negative, value))
     }
 
@@ -101,6 +103,7 @@ impl Scan<'_> {
                 if digit > 9 {
                     break;
                 }
+                // A seventh decimal needs rounding, which the slower parser does.
                 if weight == 0 {
                     return None;
                 }

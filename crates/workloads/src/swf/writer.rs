@@ -74,6 +74,7 @@ fn push_record(line: &mut Vec<u8>, record: &SwfRecord) {
     push_integer(line, record.partition.into());
     push_integer(line, record.preceding_job);
     push_seconds(line, record.think_time);
+    // Every field ends with a space, and the last one becomes the end of the line.
     if let Some(last) = line.last_mut() {
         *last = b'\n';
     }
@@ -93,6 +94,7 @@ fn push_seconds(line: &mut Vec<u8>, span: Span) {
 fn push_integer(line: &mut Vec<u8>, value: i64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
+    // The smallest number has no positive counterpart in 64 bits with sign.
     let mut rest = value.unsigned_abs();
     loop {
         at -= 1;

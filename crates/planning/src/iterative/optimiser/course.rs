@@ -50,6 +50,7 @@ impl Islands<'_> {
         for stage in &map.stages {
             let mut merged = results.concat();
             shuffle(&mut merged, draws);
+            // Only the last stage may have fewer processes than cores; the parts beyond them are left out.
             let parts = merged.chunks(self.individuals());
             results = Vec::from_iter(stage.iter().zip(parts).map(|(process, part)| {
                 let mut population = part.to_vec();
@@ -72,6 +73,7 @@ impl Islands<'_> {
         let of = |process: &'_ Process| [(process.end, false), (process.start, true)];
         let events = map.processes.iter().flat_map(|process| of(process).map(|at| (at, process)));
         let mut events = Vec::from_iter(events);
+        // Cores in the order of their numbers at one instant, so that draws are always made in one order.
         events.sort_by_key(|&(at, process)| (at, process.core));
         for ((now, begins), process) in events {
             if begins {

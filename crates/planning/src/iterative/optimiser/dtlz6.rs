@@ -22,6 +22,7 @@ pub type Objectives = [f64; OBJECTIVES];
 /// front is a curve.
 pub fn dtlz6(variables: &Variables) -> Objectives {
     let (angles, distances) = variables.split_at(OBJECTIVES - 1);
+    // Functions of libm give the same bits on every machine; those of the standard library need not.
     let root = |&distance: &f64| libm::exp(0.1 * libm::log(distance)); // of 0 it is 0
     let g: f64 = distances.iter().map(root).sum();
     let mut objectives = [0.0; OBJECTIVES];

@@ -61,6 +61,7 @@ pub(super) fn iterate(
 ) {
     let mut parents = population.clone();
     for _ in 0..iterations {
+        // Reuses the memory of the iteration before.
         parents.clone_from(population);
         for (place, parent) in parents.iter().enumerate() {
             let mate = mate(&parents, topology.neighbours(place), draws);

@@ -83,6 +83,8 @@ impl Topology {
         let mut ends = Vec::new(); // every node once for each of its links
         for node in 1..nodes {
             while graph.neighbours[node].len() < links.min(node) {
+                // The first nodes link to all earlier ones, in order. For later ones, `ends` names a node
+                // once for each of its links, so that nodes with many links are drawn more often.
                 let other = match node <= links {
                     true => graph.neighbours[node].len(),
                     false => ends[draw(ends.len(), draws)],
@@ -102,6 +104,8 @@ impl Topology {
         for distance in 1..=degree / 2 {
             for node in 0..nodes {
                 let stays = draws.uniform() >= rewired;
+                // A link that exists already is drawn anew as well, so that the number of links is always the
+                // same.
                 if !(stays && graph.join(node, (node + distance) % nodes)) {
                     while !graph.join(node, draw(nodes, draws)) {}
                 }
@@ -152,6 +156,7 @@ impl Topology {
     pub fn path_length(&self) -> Option<f64> {
         let mut hops = 0;
         for node in 0..self.nodes() {
+            // One node that cannot be reached makes the sum `None`.
             let all: Option<usize> = self.hops_from(node).into_iter().sum();
             hops += all?;
         }

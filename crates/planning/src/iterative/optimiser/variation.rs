@@ -38,6 +38,7 @@ fn mutated(value: f64, draws: &mut Draws) -> f64 {
     let drawn = draws.uniform();
     let moved = match drawn < 0.5 {
         true => {
+            // With the distance to the bound, a step never leads beyond it.
             let room = sixteenth_power(1.0 - value);
             sixteenth_root(2.0 * drawn + (1.0 - 2.0 * drawn) * room) - 1.0
         }

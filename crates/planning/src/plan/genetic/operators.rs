@@ -17,8 +17,10 @@ pub fn crossover(one: &[usize], other: &[usize], cut: usize) -> [Vec<usize>; 2] 
 /// Halves, by number of phases, the interval with the longest time among those with at least two phases.
 pub fn split<O: IntervalOracle>(problem: &Problem<'_, O>, mut markers: Vec<usize>) -> Vec<usize> {
     let long = problem.intervals(&markers).enumerate().filter(|(_, part)| part.phases() > 1);
+    // The minimum of the reverse, because `max_by_key` returns the last of equal ones.
     let longest = long.min_by_key(|&(_, part)| Reverse(problem.oracle.least_time(part)));
     if let Some((place, interval)) = longest {
+        // An odd phase belongs to the first half.
         markers.insert(place, interval.first + interval.phases().div_ceil(2) - 1);
     }
     markers

@@ -36,6 +36,7 @@ impl Uplinks {
     /// The machines with the most CPU among those with enough bandwidth.
     fn enough(&self, asked: Point) -> impl Iterator<Item = (usize, (u32, u32))> {
         let enough = move |&(_, (cpu, _)): &(usize, (u32, u32))| cpu >= asked.cpu;
+        // Machines are by decreasing CPU, so the first one with too little ends the search.
         let machines = self.machines().enumerate().take_while(enough);
         machines
             .filter(move |&(_, (_, bandwidth))| bandwidth >= asked.bandwidth)
@@ -45,6 +46,7 @@ impl Uplinks {
     pub(super) fn real(&self, asked: Point) -> Option<Point> {
         let nothing = Point { cpu: u32::MAX, bandwidth: u32::MAX, processors: 0 };
         let real = self.enough(asked).fold(nothing, |real, (_, (cpu, bandwidth))| Point {
+            // The last machine has the least CPU.
             cpu,
             bandwidth: real.bandwidth.min(bandwidth),
             processors: real.processors + 1,
@@ -68,6 +70,7 @@ impl Uplinks {
             }
         }
         let last = low.processors as usize - 1;
+        // Only one element is needed, so the list is not sorted.
         let (_, &mut bandwidth, _) =
             bandwidths.select_nth_unstable_by(last, |one, two| two.cmp(one));
         Point { bandwidth, ..limit }

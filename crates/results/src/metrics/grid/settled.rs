@@ -51,6 +51,7 @@ pub struct AttemptLoss {
 impl AttemptLoss {
     /// The loss of an attempt of which `counts` is kept; `None` if it did not fail.
     pub fn of(record: &AttemptRecord, counts: Option<Reach>) -> Option<AttemptLoss> {
+        // If nothing is built on the attempt, all of its work is lost.
         let from = counts.map_or(record.from, |reach| reach.done);
         (record.outcome == AttemptOutcome::Failed).then(|| AttemptLoss {
             resource: record.resource,
@@ -70,6 +71,7 @@ impl SettledJob {
     /// time for which the winner's output was in transit.
     pub(crate) fn data_time(&self) -> Span {
         let count = self.attempts.iter().filter(|it| it.counts.is_some()).map(|it| &*it.record);
+        // An attempt that never computed waited for as long as it held its slot.
         let before = count.map(|it| it.started.unwrap_or(it.left) - it.dispatched);
         let winner = self.records().find(|it| Some(it.number) == self.winner);
         let after = winner.map(|it| it.end - it.left);

@@ -76,6 +76,7 @@ impl Spent {
             AttemptOutcome::Failed | AttemptOutcome::Stranded | AttemptOutcome::Moved => {
                 &mut spent.lost
             }
+            // Of a completed attempt, something is left here only if another one was first.
             AttemptOutcome::Completed
             | AttemptOutcome::Cancelled
             | AttemptOutcome::WalltimeReached

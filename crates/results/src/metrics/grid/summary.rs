@@ -299,6 +299,7 @@ impl GridLedger {
                 accounts.busy as f64,
                 accounts.count as f64 * makespan.unwrap_or(0.0) * SECOND,
             )
+            // Resources may also be busy outside of the makespan.
             .map(|share| share.min(1.0)),
             full: share(accounts.full),
             sessions: totals.sessions.sum_up(&came, accounts),

@@ -65,6 +65,7 @@ fn slowness(cores: &[Core], draws: &mut Draws) -> Vec<f64> {
             || cores[place - 1].kind != core.kind
             || on_node == CLUSTERS[core.kind].cores_per_node;
         on_node = if begins { 1 } else { on_node + 1 };
+        // Slowness is the inverse of a factor of speed.
         let factor = if begins { 1.0 / factor(draws, NODES) } else { slowness[place - 1] };
         slowness.push(factor);
     }
@@ -90,6 +91,7 @@ fn stage_merge(cores: &[Core]) -> Span {
         share / site.map(|it| power(it.kind)).fold(0.0, f64::max)
     });
     let longest = longest.fold(0.0, f64::max);
+    // Results stay where they are if all cores are on one site.
     let apart = cores.iter().any(|core| core.site != cores[0].site);
     let transfers = if apart { TRANSFER * i64::from(TRANSFERS) } else { Span::ZERO };
     Span::from_secs_f64(MERGE.as_secs_f64() * longest) + transfers
@@ -110,6 +112,7 @@ fn executed(
     cores: &[Core],
     draws: &mut Draws,
 ) -> Result<[Span; 2], MappingError> {
+    // Both models run on the same nodes, so their slowness is drawn once.
     let slowness = slowness(cores, draws);
     let synchronous = application.synchronous(cores, Merge::default(), false)?;
     let asynchronous = application.asynchronous(cores, Span::ZERO)?;
@@ -137,6 +140,7 @@ fn queue(draws: &mut Draws) -> Profile {
 /// The mean start, in seconds, of a request of 40 cores in these queues.
 fn start(queues: &[Profile], run_time: Span) -> Result<f64, String> {
     let of = |profile: &Profile| profile.earliest_fit(40, run_time, Time::ZERO);
+    // The collected value is `None` if the request never fits into one of the queues.
     let starts: Option<Vec<Time>> = queues.iter().map(of).collect();
     let starts = starts.ok_or("a queue has no room for ever")?;
     Ok(starts.iter().map(|start| start.as_secs_f64()).sum::<f64>() / starts.len() as f64)
@@ -159,6 +163,7 @@ impl Compute for Executions {
         for (number, set) in sets() {
             let cores = cores(set);
             let predicted = predictions(&application, &cores).map_err(failed)?;
+            // All sets are compared with the first one (see `over`).
             let base = *first.get_or_insert(predicted);
             for seed in 1..=u64::from(runs) {
                 // The same draws for every set (common random numbers).
@@ -166,6 +171,7 @@ impl Compute for Executions {
                     let mut draws = Draws::new(seed);
                     (0..QUEUES).map(|_| queue(&mut draws)).collect()
                 };
+                // A stream of its own: otherwise run times would change with the number of queues.
                 let mut draws = Draws::new(1000 + seed);
                 let actual = executed(&application, &cores, &mut draws).map_err(failed)?;
                 for (place, model) in MODELS.iter().enumerate() {

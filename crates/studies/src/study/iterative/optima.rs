@@ -65,6 +65,7 @@ impl Compute for Optima {
         let seeds = u64::from(effort.replications(SEEDS, &mut data));
         let runs = runs();
         let of =
+            // All runs under one seed come before those under the next.
             |number: u64| (&runs[number as usize % runs.len()], number / runs.len() as u64 + 1);
         let numbers = Vec::from_iter(0..seeds * runs.len() as u64);
         let found = each(&numbers, |number| {
@@ -109,6 +110,7 @@ fn optimised(
 
 /// One topology of each kind, for `side` x `side` individuals.
 fn topologies(side: usize, seed: u64) -> Result<Vec<Topology>, String> {
+    // A stream of its own, apart from that of the individuals.
     let mut draws = Draws::new(1000 + seed);
     let sizes = 0..TOPOLOGIES.len();
     let graphs = sizes.map(|size| Topology::of_case_study(size, side, &mut draws));

@@ -58,6 +58,8 @@ fn costs(application: &Arc<Application>, seed: u64, rescheduling: Span) -> Resul
         let plan = method.plan(&problem, &mut stream(seed, "cluster", "plans"));
         [plan.cost.as_secs_f64(), plan.markers().len() as f64, plan.examined as f64]
     };
+    // The number of plans doubles with each phase. For more phases, the equal optimum by number is the
+    // reference.
     let reference = match application.phases() {
         ..=PHASES => ("brute-force", Method::BruteForce),
         _ => ("by-number", Method::OptimumByNumber),
@@ -67,6 +69,7 @@ fn costs(application: &Arc<Application>, seed: u64, rescheduling: Span) -> Resul
     let planners = Vec::from_iter(methods.map(|(name, method)| (name, plan(method))));
     let [early, ..] =
         plan(Method::Genetic(GeneticOptions { generations: 40, ..GeneticOptions::default() }));
+    // The genetic planner is the last one of `methods`.
     let [genetic, ..] = planners[planners.len() - 1].1;
     Ok(Costs {
         optimum,
@@ -223,6 +226,7 @@ impl Compute for PlanBandwidths {
             }))
         })?;
         for (&seed, plans) in seeds.iter().zip(&all) {
+            // `BANDWIDTHS` begins with the lowest bandwidth.
             let slowest = plans[0].1.markers();
             for ((name, _), (rescheduling, plan)) in BANDWIDTHS.iter().zip(plans) {
                 let is_other = plan.markers() != slowest;

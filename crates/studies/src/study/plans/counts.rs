@@ -36,6 +36,7 @@ impl Compute for PlanCounts {
             let problem = Problem { oracle: &table, first: 1, rescheduling, threshold: THRESHOLD };
             for (name, method) in exact.into_iter().chain(methods()) {
                 let is_brute = name == "brute-force";
+                // A plan may have a marker after each phase but the last.
                 let plans = 1_u64 << (phases - 1);
                 let mut values = vec![];
                 if is_brute {

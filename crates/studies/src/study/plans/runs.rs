@@ -33,6 +33,7 @@ impl Sink for Course {
     ) -> Result<(), OutsideError> {
         if let Observation::IntervalOver(record) = observation {
             let IntervalRecord { how, .. } = **record;
+            // Observations are in order of time, so the last end is that of the application.
             self.end = now;
             self.intervals += 1.0;
             self.within += f64::from(u8::from(how == Move::Within));
@@ -82,6 +83,7 @@ fn push_course(data: &mut Data, at: &[&str], seed: u64, grid: &SyntheticGrid, co
         ("between", course.between),
         ("ratio", grid.heterogeneity()),
     ];
+    // An application that never moves has no such share.
     values.extend((moves > 0.0).then(|| ("between_percent", 100.0 * course.between / moves)));
     data.push(at, seed, &values);
 }
@@ -140,6 +142,7 @@ impl Compute for PlanGroups {
         for &number in &all {
             groups.entry(group(&SyntheticGrid::draw(number))).or_default().push(number);
         }
+        // The few grids of a quick reproduction would leave no group of that size.
         let fewest = if effort == Effort::Full { FEWEST } else { 1 };
         for (first, grids) in groups.into_iter().filter(|(_, grids)| grids.len() >= fewest) {
             let text = format!("{first}-{}", first + WIDTH);

@@ -88,6 +88,7 @@ fn push(data: &mut Data, setting: &str, values: impl IntoIterator<Item = f64>) {
     let mut different = BTreeSet::new();
     for value in values {
         (least, most) = (least.min(value), most.max(value));
+        // A set needs an order of all values, which floats lack and their bits have.
         different.insert(value.to_bits());
     }
     let values = [("least", least), ("most", most), ("different", different.len() as f64)];

@@ -62,6 +62,7 @@ fn long_errors(scenario: &Scenario) -> Result<Vec<(&'static str, Progress)>, Str
         let of_way = tasks.iter().filter(|task| word(task.error().side) == way);
         let mut of_way: Vec<Progress> = of_way.copied().collect();
         of_way.sort_by(|a, b| a.error().decay.total_cmp(&b.error().decay));
+        // In ascending order of decay, the slowest tenth of all tasks comes before this one.
         of_way.get(of_way.len() / 10).map(|task| (way, *task))
     };
     Ok(WAYS.into_iter().filter_map(slow).collect())

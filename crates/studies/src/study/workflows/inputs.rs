@@ -78,6 +78,7 @@ impl Counts {
             let progress = job.task.as_ref().and_then(|task| task.progress);
             let length = progress.map_or(0.0, |progress| progress.actual());
             self.tasks += 1;
+            // The last class has all longer tasks as well.
             self.lengths[((length / CLASS) as usize).min(BINS - 1)] += 1;
         }
     }

@@ -68,6 +68,7 @@ struct Sums {
 impl Sums {
     fn take_in(&mut self, task: &Progress, count: usize) {
         let reports = task.reports(task.actual(), 0);
+        // A task may have ended before it has made that many reports.
         let reports = &reports[..count.min(reports.len())];
         let done = reports.last().map_or(0.0, |report| report.done);
         let history = History { a_priori: None, reports, done };
@@ -81,6 +82,8 @@ impl Sums {
         self.fitted += fitted;
         self.better += u32::from(fitted <= extrapolated + SAME);
         self.near += u32::from(extrapolated < 0.05);
+        // Estimates above the length fall towards it, and those below rise. If they fluctuate, neither is
+        // wrong.
         let right = match task.error().side {
             Side::Over => Some(Direction::Falling),
             Side::Under => Some(Direction::Rising),
@@ -94,6 +97,7 @@ impl Sums {
 
     fn values(&self) -> [(&'static str, f64); 5] {
         let tasks = f64::from(self.tasks);
+        // Without one-sided tasks there is no wrong curve, so the share is 0 instead of undefined.
         let one_sided = f64::from(self.one_sided.max(1));
         [
             ("extrapolated", 100.0 * self.extrapolated / tasks),

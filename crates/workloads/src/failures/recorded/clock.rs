@@ -35,6 +35,7 @@ pub(super) fn wall_time(text: &[u8]) -> Option<Time> {
     let (hour, minute) = clock.trim_start().split_once(':')?;
     let hour = number(hour, 2).filter(|&hour| hour < 24)?;
     let minute = number(minute, 2).filter(|&minute| minute < 60)?;
+    // The length of the month depends on the year, so the day is checked after it.
     let is_date = date.next().is_none() && (1..=days_in_month(year, month)).contains(&day);
     is_date.then(|| {
         let days = days_before(year, month) + day - 1;
@@ -43,6 +44,7 @@ pub(super) fn wall_time(text: &[u8]) -> Option<Time> {
 }
 
 fn number(text: &str, digits_max: usize) -> Option<i64> {
+    // `parse` alone would accept a sign.
     let is_number =
         !text.is_empty() && text.len() <= digits_max && text.bytes().all(|b| b.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

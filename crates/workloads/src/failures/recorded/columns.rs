@@ -36,6 +36,7 @@ impl<const N: usize> Columns<N> {
             return Ok(None);
         }
         let mut ends = [0; COLUMNS_MAX];
+        // The line of names determines the separator; in later lines, a comma may be a decimal sign.
         if self.found.is_none() {
             self.parser = csv_core::ReaderBuilder::new().delimiter(delimiter(line)).build();
         }

@@ -52,6 +52,7 @@ impl Table {
         self.label.clear();
         self.label.extend_from_slice(node);
         let next = self.numbers.len() as i64;
+        // `entry` needs an owned key, so known nodes are looked up first and copy no name.
         let number = match self.numbers.get(&self.label) {
             Some(&number) => number,
             None => *self.numbers.entry(self.label.clone()).or_insert(next),

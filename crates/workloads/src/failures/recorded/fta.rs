@@ -26,6 +26,7 @@ pub(super) fn event(line: &[u8]) -> Result<Option<Event<'_>>, TraceProblem> {
     let mut fields: [&[u8]; FIELDS.len()] = [b""; FIELDS.len()];
     let mut found = 0;
     for text in line.split(|&byte| byte == b'\t') {
+        // Surplus fields are only counted, for the message.
         if let Some(place) = fields.get_mut(found) {
             *place = text.trim_ascii();
         }

@@ -25,6 +25,7 @@ impl Table {
         let place = |index: usize| fields.places[index];
         let id = |index, text| {
             field(place(index), NAMES[index], text, "a whole number", |text| {
+                // A negative number could be `NO_NUMBER`.
                 std::str::from_utf8(text).ok()?.parse().ok().filter(|&id: &i64| id >= 0)
             })
         };

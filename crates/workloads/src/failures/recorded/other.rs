@@ -11,6 +11,7 @@ pub(super) fn format(line: &[u8]) -> Option<(&'static str, &'static str)> {
     let numbers = words.clone().filter(|word| is_number(word)).count();
     match text.first()? {
         b';' => Some(LOG),
+        // Jobs of a log have 18 numbers, and its header may be missing.
         _ if numbers >= 18 && numbers == words.count() => Some(LOG),
         b'{' => Some(("JSON", "`haggle workflow inspect` reads WfFormat")),
         b'<' => Some(("XML", "`haggle workflow inspect` reads a DAX")),
@@ -29,6 +30,8 @@ pub(super) fn record_format(line: &[u8]) -> RecordFormat {
     let has = |part: &[u8]| memchr::memmem::find(&text.to_ascii_lowercase(), part).is_some();
     let tabs = text.iter().filter(|&&byte| byte == b'\t').count();
     match () {
+        // Names of the other two formats contain `node` and `start` as well, so the plain table is tested
+        // after them.
         () if has(b"prob started") => RecordFormat::Lanl,
         () if fta::is_names(text) || tabs == 8 => RecordFormat::Fta,
         () if has(b"node") && has(b"start") => RecordFormat::Csv,

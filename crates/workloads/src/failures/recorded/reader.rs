@@ -96,6 +96,7 @@ fn read(
         if !matches!(found, Ok(Found::End)) {
             line += 1;
         }
+        // A byte order mark would belong to the name of the first column.
         if line == 1 && buffer.starts_with(b"\xef\xbb\xbf") {
             buffer.drain(..3);
         }
@@ -107,6 +108,7 @@ fn read(
         };
         if let Err(problem) = done {
             let error = TraceError { file: Arc::clone(&file), line, problem };
+            // A problem of the whole file, such as a missing column, cannot be skipped.
             if malformed == Malformed::Refuse || !error.problem.is_one_line() {
                 return Err(error);
             }
@@ -178,6 +180,7 @@ impl Nodes {
         let node = &mut self.nodes[place];
         node.from = node.from.min(start);
         node.until = node.until.max(stop);
+        // An event of a node that is up only extends the time of its observation.
         if event.is_down {
             node.outages.push(Outage { fail: start, restore: stop });
         }
@@ -248,6 +251,7 @@ pub(super) fn field<T>(
 /// The start of a field in a form that fits into a one-line message.
 pub(super) fn printable(text: &[u8]) -> String {
     const SHOWN_BYTES_MAX: usize = 40;
+    // Cut anywhere, even within a letter: the bytes are escaped below.
     let shown = &text[..text.len().min(SHOWN_BYTES_MAX)];
     let dots = if shown.len() < text.len() { "..." } else { "" };
     format!("{}{dots}", shown.escape_ascii())
