@@ -110,6 +110,7 @@ impl<S: InParts> Desk<S> {
         let Some(parts) = self.get_mut(job).and_then(|entry| entry.stage.parts()) else {
             return PartEnd::Unexpected;
         };
+        // A second report of the same part must not end another one.
         if !parts.end(from, outcome) {
             return PartEnd::Unexpected;
         }

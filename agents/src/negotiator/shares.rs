@@ -58,6 +58,7 @@ impl Negotiator {
         let submitter = entry.submitter;
         let Some(placed) = entry.placed() else { return };
         placed.expected = placed.expected.max(latest.unwrap_or(placed.expected));
+        // A completion without a limit is no promise.
         if let Some(completion) = promise(placed.expected) {
             placed.promised_end = Some(completion);
             out.send(submitter, SubmissionMessage::Promise { job, completion });
