@@ -27,6 +27,7 @@ pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
     logs.chain(records)
         .chain([loads])
         .chain(workflows)
+        // Any mention counts; a file too many does no harm.
         .filter(|(name, _)| text.contains(name))
         .collect()
 }

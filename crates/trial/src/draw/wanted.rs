@@ -113,6 +113,7 @@ impl Link {
                 let index = items.iter().position(fits).unwrap_or(items.len());
                 place.push(Step::Index(index));
                 if index == items.len() {
+                    // A placeholder, which is replaced by a table below.
                     items.push(Value::Boolean(false));
                 }
                 &mut items[index]
@@ -188,6 +189,7 @@ fn ways() -> BTreeMap<(String, String), Vec<Link>> {
                 SCHEMA.variants(inner).map_or_else(|| vec![("", inner)], |(_, kinds)| kinds);
             for (word, schema) in kinds {
                 let kind = (name.to_owned(), word.to_owned());
+                // The first way is the shortest, because tables are visited in breadth.
                 if !ways.contains_key(&kind) {
                     let link = Link { table: table.clone(), tag: tag.clone(), key: key.to_owned() };
                     ways.insert(kind.clone(), way.iter().cloned().chain([link]).collect());
