@@ -130,6 +130,7 @@ fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
 
 /// A figure of one run in a form that can be drawn.
 fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
+    // Most kinds read the tables themselves; the others show metrics.
     if let Some(drawing) = figure.kind.read(run, &ask(figure))? {
         return Ok(drawing);
     }
@@ -311,6 +312,7 @@ fn of_one_run(
     let (summary, about) = (run.run().summary()?, run.about()?);
     if whole {
         let of_groups = of_groups(&summary, about, usize::MAX);
+        // The number of messages is in a table, not in the summary.
         let value = match metric.name() {
             MESSAGES => messages(run.run())?,
             name => value_of(of_run(&summary).into_iter().chain(of_groups), name),
@@ -362,6 +364,7 @@ pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(S
     let mut values = Vec::new();
     for grouping in Grouping::ALL {
         let groups = grouping.groups(summary);
+        // A grouping with thousands of groups would fill the table of a sweep.
         for group in groups.iter().filter(|_| groups.len() <= most) {
             let label = grouping.label(&group.name, about);
             let named = |(name, value)| (format!("{}.{label}.{name}", grouping.word()), value);
@@ -375,6 +378,7 @@ pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(S
 pub fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
     if run.has(Table::MessageCounts) {
         let counts = run.columns(Table::MessageCounts, &["count"])?;
+        // Counts are preferred: the table of messages may be millions of rows.
         let total: i64 = counts.integer("count")?.iter().flatten().sum();
         return Ok(Some(total as f64));
     }
