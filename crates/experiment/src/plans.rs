@@ -52,6 +52,7 @@ pub(super) fn plans(
         costs: Costs {
             within: plans.within.0,
             between: plans.between.0,
+            // Bytes to Mbit.
             checkpoint: plans.checkpoint.0 as f64 * 8.0 / MBIT,
             bandwidth: it.bandwidth.0 / MBIT,
             ways: vec![plans.bandwidth.0 / MBIT; count],

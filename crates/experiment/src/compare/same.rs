@@ -104,6 +104,7 @@ pub(super) fn pairs<'a>(
 ) -> Result<Pairs<'a>, ResultsError> {
     let (times_a, times_b) = (run_times(run_a, a)?, run_times(run_b, b)?);
     let key = |job: &'a Job| ((&*job.workload, job.job_id), job);
+    // By workload and number, so that pairs come in this order whatever the order of the tables.
     let in_a: BTreeMap<_, &Job> = a.iter().map(key).collect();
     let in_b: BTreeMap<_, &Job> = b.iter().map(key).collect();
     let only_in_b = in_b.iter().filter(|(key, _)| !in_a.contains_key(*key));
@@ -112,6 +113,7 @@ pub(super) fn pairs<'a>(
     for (key, a) in in_a {
         match in_b.get(&key) {
             None => pairs.only_in_a.push(a),
+            // An unknown run time may be any other one.
             Some(b) if is_same(a, b) && times_a.of(a).may_be(times_b.of(b)) => {
                 pairs.same.push((a, b));
             }
@@ -169,6 +171,7 @@ fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
     AttemptRow::each(run, &Rows::all(), |it| {
         let done = it.work_at_end.filter(|_| it.outcome == AttemptOutcome::Completed);
         if let Some(done) = done {
+            // Work of a grid is exact: 1 MI is 1 s on the reference processor.
             times.insert(it.job, RunTime { low: done, high: done });
         } else if let (None, Some(start), Some(end)) = (it.slot(), it.start, it.end) {
             // Of a failed attempt only the saved computing is not done again.

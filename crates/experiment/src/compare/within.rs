@@ -110,6 +110,7 @@ pub fn compare_within(
     let order = values(experiment, axis);
     rows.sort_by_cached_key(|row| {
         let variant = order.iter().position(|it| *it == row.variant);
+        // Cached keys are computed in the order of the rows, so places follow their first appearance.
         let metric = place(&mut metrics, row.metric.clone());
         (metric, place(&mut points, row.point.clone()), variant)
     });

@@ -45,6 +45,7 @@ impl Scale {
     ) -> Scale {
         let title = figure.label.clone().unwrap_or(title);
         if let Some(factor) = figure.scale {
+            // The unit of a factor of one's own is in the label of the figure, if anywhere.
             return Scale { factor, title, unit: "" };
         }
         match title_and_unit(metric.name()).1 {
@@ -71,6 +72,7 @@ impl Scale {
         }
         let is_time = title_and_unit(metric.name()).1 == Unit::Seconds && figure.scale.is_none();
         match is_time && figure.kind == FigureKind::Lines {
+            // The axis itself reads seconds and writes units at its ticks.
             true => (Scale { factor: 1.0, unit: "", ..self }, YScale::LogTime),
             false => (self, YScale::Log),
         }

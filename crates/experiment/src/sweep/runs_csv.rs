@@ -51,6 +51,7 @@ impl RunsCsv {
         }
         let mut row = vec![number.to_string(), seed.to_string()];
         row.extend(point.iter().map(|text| text_cell(text).into_owned()));
+        // Rows before a new metric are shorter; `finish` makes all of one length.
         row.resize(self.head.len(), String::new());
         for (name, value) in metrics {
             let cell = &mut row[self.places[name]];
