@@ -35,6 +35,7 @@ pub(super) fn inherit(
         Ok(under) => under,
         Err(problems) => return Err(broken(base, &problems[0], span)),
     };
+    // The other file may extend a further one.
     inherit(&mut under, base, settle).map_err(|problem| broken(base, &problem, span.clone()))?;
     if let Some(problem) = settle(&mut under).problems.first() {
         return Err(broken(base, problem, span));
@@ -70,6 +71,7 @@ fn overlay(under: &mut Node, over: Node, schema: &Json) {
             under.span = over.span;
             for Entry { key, key_span, node } in own {
                 match entries.iter_mut().find(|entry| entry.key == key) {
+                    // A sweep is replaced as a whole: axes of two files would multiply.
                     Some(entry) if key != "sweep" => {
                         entry.key_span = key_span;
                         overlay(&mut entry.node, node, &table["properties"][&key]);

@@ -139,6 +139,7 @@ pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
         let same = |(other, _): &&mut (Key, _)| {
             let table = other.within == key.within && other.within.is_some();
             let forms = other.way == key.way && other.meaning == key.meaning;
+            // A key of a table at several places, or of several forms, is explained once.
             (table || forms) && other.name() == key.name()
         };
         match found.iter_mut().find(same) {
@@ -260,6 +261,7 @@ fn add_keys(
 ) {
     let must = |name: &str| SCHEMA.required(of).any(|required| required == name);
     let mut found: Vec<_> = SCHEMA.properties(of).filter(|&(name, _)| Some(name) != tag).collect();
+    // Stable: within both kinds in the order of the schema.
     found.sort_by_key(|&(name, _)| !must(name));
     for (name, schema) in found {
         let (path, way) = (format!("{path}.{name}"), format!("{way}.{name}"));
@@ -356,6 +358,7 @@ fn given(default: &Json) -> Option<String> {
 /// An inline table whose first key names its form, such as `{ law = "poisson", mean = 20.0 }`.
 fn table_of(tag: &str, table: &Json) -> Option<String> {
     let mut keys = Vec::from_iter(table.as_object()?);
+    // The tag first, as scenarios write it.
     keys.sort_by_key(|(key, _)| *key != tag);
     let keys = keys.into_iter().map(|(key, value)| format!("{key} = {}", as_written(value)));
     Some(format!("{{ {} }}", keys.collect::<Vec<_>>().join(", ")))

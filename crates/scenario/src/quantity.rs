@@ -273,6 +273,7 @@ impl fmt::Display for TimeSpan {
             return f.write_str("0s");
         }
         for (size, unit) in UNITS {
+            // The largest unit that divides the time, so that reading the text gives the same time.
             if micros % size == 0 {
                 return write!(f, "{}{unit}", micros / size);
             }
@@ -463,6 +464,7 @@ impl AxisEnd {
         if let Some(percent) = text.strip_suffix('%') {
             return finite(percent).map(AxisEnd::Percent);
         }
+        // A length of time has no sign, but a difference may be below zero.
         let (sign, time) = text.strip_prefix('-').map_or((1.0, text), |time| (-1.0, time));
         let time: TimeSpan = time.parse().ok()?;
         Some(AxisEnd::Seconds(sign * time.0.as_secs_f64()))
@@ -493,6 +495,7 @@ impl FromStr for AxisRange {
             let range = AxisRange { low: end(low)?, high: end(high)? };
             let fits = match (range.low, range.high) {
                 (Some(low), Some(high)) => low.is_like(high) && low.value() < high.value(),
+                // A range without any end would limit nothing.
                 (low, high) => low.or(high).is_some(),
             };
             fits.then_some(range)
@@ -628,6 +631,7 @@ impl FromStr for Bandwidth {
 
     fn from_str(text: &str) -> Result<Bandwidth, FormatError> {
         match with_unit(text, &RATE_UNITS) {
+            // Nothing would ever arrive over a link of zero bandwidth.
             Some(rate) if rate > 0.0 && rate <= 1e18 => Ok(Bandwidth(rate)),
             _ => Err(FormatError::new(
                 format!("`{text}` is not a bandwidth"),

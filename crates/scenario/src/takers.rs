@@ -39,6 +39,7 @@ impl Scenario {
         let resumes = provider.on_failure == Some(OnFailure::Resume);
         let checkpoints = provider.checkpoints.as_ref().filter(|_| resumes)?;
         let store = checkpoints.store.as_ref();
+        // Checkpoints without a size need no transfer.
         store.filter(|_| checkpoints.size.is_some_and(|size| size.0 > 0))
     }
 

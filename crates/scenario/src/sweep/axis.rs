@@ -38,6 +38,7 @@ pub(super) struct Put {
 /// Puts values at their paths, short paths first: a table that is put as a whole must not undo values inside it.
 fn put_all<'p>(puts: impl Iterator<Item = &'p Put>, root: &mut Node) {
     let mut puts: Vec<&Put> = puts.collect();
+    // Stable: of paths of one length the later axis wins.
     puts.sort_by_key(|put| put.path.0.len());
     for put in puts {
         set((root, SCHEMA.whole()), &put.path.0, &put.value, &put.span);
@@ -109,9 +110,11 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
     for (index, axis) in axes.enumerate() {
         let at = Path::root().key("sweep").key("axis").index(index);
         let known = |key| findings.replaced.iter().any(|replaced| replaced.contains(&at.key(key)));
+        // An axis with a replaced value has been reported, and its placeholder leads nowhere.
         if ["path", "values", "variant"].into_iter().any(known) {
             continue;
         }
+        // A replaced name is a placeholder, which several axes may share.
         let named = !known("name");
         let written = if axis.path.is_some() { at.key("path") } else { at.clone() };
         let span = root.place(&written);
@@ -167,8 +170,10 @@ pub(super) fn settle(root: &mut Node) -> Findings {
     let mut findings = conform(root);
     let Value::Table(entries) = &mut root.value else { return findings };
     let Some(at) = entries.iter().position(|entry| entry.key == "set") else { return findings };
+    // Removed, so that no variant applies it again.
     let settings = entries.remove(at).node;
     put_all(puts(root, &settings, &mut findings).iter(), root);
+    // Again, because the settings may put values that do not fit the schema.
     let after = conform(root);
     findings.problems.extend(after.problems);
     findings.replaced.extend(after.replaced);
@@ -336,6 +341,7 @@ impl Search<'_> {
         let before = self.paths.len();
         for (index, item) in items.iter().enumerate() {
             let named = item.get("name").and_then(Node::text) == Some(segment);
+            // Members are counted from 1 in paths.
             if segment == "*" || named || number == Some(index + 1) {
                 self.walk(Some(item), schema, &at.index(index), rest);
             }
@@ -414,6 +420,7 @@ fn set(
         *node = value.clone();
         return;
     };
+    // A word becomes its table, so that a key of it can be set.
     if let (Value::String(_), Some((tag, _))) = (&node.value, SCHEMA.variants(schema)) {
         node.tag(tag);
     }

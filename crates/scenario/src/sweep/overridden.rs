@@ -19,6 +19,7 @@ pub(super) fn check(places: &[Place], root: &Node, findings: &mut Findings) -> V
             place.puts.iter().flatten().flat_map(|put| Written::of(put, index)).collect();
         let always = written.iter().map(|it| it.overridden(&all, Overriding::always));
         let always: Option<Vec<usize>> = always.collect();
+        // Only if each of its values is overridden: one that is not gives `None`.
         if let Some(&by) = always.as_ref().and_then(|by| by.first()) {
             findings.problems.push(Problem {
                 message: format!(
@@ -62,6 +63,7 @@ impl Written {
     fn of(put: &Put, axis: usize) -> Vec<Written> {
         let mut leaves = Vec::new();
         collect_leaves(&put.path, &put.value, &mut leaves);
+        // As in `put_all`: short paths first, then in the order of the axes.
         let order = (put.path.0.len(), axis);
         leaves.into_iter().map(|leaf| Written { leaf, order }).collect()
     }

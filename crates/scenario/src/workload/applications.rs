@@ -153,6 +153,7 @@ fn drawn(
 ) -> Result<Flow, ShapeError> {
     let drawn = shape.generate(tasks, seed)?;
     let works = Vec::from_iter(drawn.tasks().iter().map(|task| task.work.as_secs_f64()));
+    // Lengths are relative to the mean, so that phases keep their sizes on average.
     let mean = works.iter().sum::<f64>() / works.len() as f64;
     let edges = drawn.edges().map(|edge| (edge.parent.0, edge.child.0));
     let graph = graph(name, works.len(), edges)?;
@@ -186,6 +187,7 @@ fn scaled(phased: &Arc<Phased>, length: f64) -> Arc<Phased> {
         times.iter().map(|time| Span::from_secs_f64(time.as_secs_f64() * length)).collect()
     };
     Arc::new(match &**phased {
+        // Most applications share one description, which need not be copied.
         _ if length == 1.0 => return Arc::clone(phased),
         Phased::Modelled { phases, size, merged } => Phased::Modelled {
             phases: phases.iter().map(phase).collect(),

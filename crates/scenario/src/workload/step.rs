@@ -183,6 +183,7 @@ impl EstimateRule {
 
 /// Problem that the model finds in a step, if any: mostly in its laws.
 pub(crate) fn step_problem(step: &Step) -> Option<WorkloadError> {
+    // Without jobs, a step only validates its parameters.
     let nothing = Box::new(std::iter::empty());
     step.to_model().apply(nothing, &Draws::new(0, ""), 0).err()
 }

@@ -162,6 +162,7 @@ impl<'a> WorkflowModel<'a> {
                 RunBy::Providers => Some(self.graph(workflow, graph.as_deref(), &tasks)?),
             };
             for (task, DrawnTask { run, processors, progress }) in (0..).zip(tasks) {
+                // Without an estimate before the start, the task has no requested time.
                 let told = self.parameters.progress.is_none_or(|it| it.a_priori);
                 let length = progress.map_or(run, |it| Span::from_secs_f64(it.a_priori()));
                 let data = graph.as_deref().map(|graph| data(graph, TaskId(task), checkpoint));
@@ -210,6 +211,7 @@ impl<'a> WorkflowModel<'a> {
     fn draw(&self, number: u32) -> Result<Drawn, WorkflowsError> {
         let name = format!("workflow {number} of {}", self.workload);
         let draws = |purpose: &str| stream(self.seed, &name, purpose);
+        // Each purpose has a stream of its own, so another shape changes no arrival.
         let graph = match &self.templates {
             Templates::Sides => None,
             Templates::Shape(shape, tasks) => {
@@ -231,6 +233,7 @@ impl<'a> WorkflowModel<'a> {
                 Some(progress) => progress.draw(length, &mut estimates),
             };
             let processors = match (self.run_by, &self.templates, &graph) {
+                // A resource of a grid runs each task in one slot.
                 (RunBy::Grid, ..) => 1,
                 (_, Templates::Files(_), Some(graph)) => graph.tasks()[task].processors,
                 _ => self.parameters.processors(&mut widths),
@@ -264,6 +267,7 @@ fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
     TaskData {
         input: with(input, graph.parents(id)),
         output: with(output, graph.children(id)),
+        // The size in the file counts, if it has one.
         checkpoint: if own > 0 { own } else { checkpoint },
     }
 }
@@ -342,6 +346,7 @@ impl scenario::TaskProgress {
     /// Run time of a task of this drawn length, s, and its estimates.
     fn draw(&self, length: f64, draws: &mut Stream) -> (Span, Option<Progress>) {
         let estimates = match self.estimates {
+            // Drawn for each task, with equal probabilities.
             TaskEstimates::Mixed => match draws.random_range(0..3) {
                 0 => TaskEstimates::Over,
                 1 => TaskEstimates::Under,
