@@ -66,6 +66,7 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Unfit { hint, .. } => hinted(error, hint, Exit::Usage),
         Error::Catalogue { hint, .. } => hinted(error, hint, Exit::InvalidInput),
         Error::Record(inner) => match (inner.line, &inner.problem) {
+            // A problem of the whole file, which no option for single lines solves.
             (0, _) | (_, TraceProblem::OtherFormat { .. }) => plain(error, Exit::InvalidInput),
             _ => hinted(
                 error,

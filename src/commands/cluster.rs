@@ -151,6 +151,7 @@ pub(crate) fn submit_all(
         check_past(cluster, work.output)?;
     }
     for work in works {
+        // Only after all sweeps were checked, so that a refusal leaves no files.
         announce(work.experiment, work.output)?;
     }
     let (mut requests, mut runs, mut tasks) = (Vec::new(), 0, 0);
@@ -160,6 +161,7 @@ pub(crate) fn submit_all(
             continue;
         }
         let chunks = chunks(cluster, work, &site, &todo, &costs)?;
+        // The limit holds for all sweeps of the command together.
         site.jobs -= chunks.len();
         (runs, tasks) = (runs + todo.len(), tasks + chunks.len());
         requests.push(Request {
@@ -238,9 +240,11 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         Ok((todo, costs))
     };
     let (todo, costs) = look(output)?;
+    // Costs are needed only to cut chunks by time.
     if cluster.chunk.is_some() || !costs.is_empty() || todo.is_empty() {
         return Ok((todo, costs));
     }
+    // Evenly over the sweep, because durations differ from point to point.
     let first: BTreeSet<usize> = todo.iter().copied().step_by(todo.len().div_ceil(FIRST)).collect();
     if !quiet {
         let runs = count(first.len(), "run");
@@ -262,6 +266,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
     };
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
+            // Short steps, so that the thread ends soon after the runs.
             let moment = Duration::from_millis(20);
             let mut left = Duration::from_secs(FIRST_SECONDS);
             while !over.load(Ordering::Relaxed) && !left.is_zero() && !STOP.load(Ordering::Relaxed)
@@ -276,6 +281,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         ended
     });
     match ended {
+        // The time for the first runs is over; those that have ended are enough.
         Err(SweepError::Interrupted) if !STOP.load(Ordering::Relaxed) => {}
         ended => drop(ended?),
     }
@@ -326,6 +332,7 @@ fn chunks(
     if longest > limit {
         return Err(SlurmError::TooLong { seconds: longest, limit });
     }
+    // Half of the limit, because durations vary from run to run.
     let chunks = cut(&all, limit / 2.0);
     match chunks.len() > most {
         true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let runs = (open_run(&args.a)?, open_run(b)?);
     let mut comparison = compare(&runs.0, &runs.1, args.jobs)?;
     if !args.metrics.is_empty() {
+        // Groups have too many metrics to be listed without a request.
         comparison.metrics.extend(metrics_of_groups(&runs.0, &runs.1)?);
         let asked = asked(&args.metrics, comparison.metrics.iter().map(|it| &*it.metric))?;
         comparison.metrics.retain(|it| asked.contains(&it.metric));
@@ -119,9 +120,11 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison, are_asked: bool) -> Stri
     }
     text.push('\n');
     text.push_str(&scenarios(comparison.scenario.as_deref()));
+    // Equal tables have neither metrics nor jobs that differ.
     if comparison.identical {
         return text;
     }
+    // Requested metrics are printed even if they are the same.
     if are_asked || comparison.metrics.iter().any(|it| it.a != it.b) {
         let mut rows = vec![row(["metric", "A", "B", "B - A", "%"])];
         rows.extend(comparison.metrics.iter().map(metric_row));
@@ -198,6 +201,7 @@ fn metric_row(pair: &MetricPair) -> Vec<String> {
         Some(0.0) => "0".to_owned(),
         Some(share) => format!("{:+.2}", share * 100.0),
     };
+    // In one form, so that A, B and their difference can be compared by eye.
     let [a, b, difference] = alike([pair.a, pair.b, pair.difference()]);
     vec![pair.metric.clone(), a, b, signed(pair.difference(), difference), percent]
 }
@@ -217,6 +221,7 @@ fn width(half: Option<f64>, written: String) -> String {
 
 fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
     let mut text = other_jobs(jobs, seeds);
+    // If all jobs are others, a line of zeros would say nothing.
     if jobs.in_both > 0 || jobs.other == 0 {
         text.push_str(&format!(
             "{} in both: {} started earlier in B, {} later, {} at the same time\n",

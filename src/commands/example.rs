@@ -66,6 +66,7 @@ impl Given {
     /// Reads the scenario.
     pub(crate) fn read(&self) -> Result<Source, Error> {
         let paths: Vec<&String> = self.settings.iter().map(|(path, _)| path).collect();
+        // The order of arguments should not decide which of two values holds.
         let again = paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path));
         if let Some((_, path)) = again {
             return Err(Error::Unfit {

@@ -186,6 +186,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         .unwrap_or_default();
     let is_axis = |name: &Name| axes.contains(&name.as_str());
     for figure in figures.iter_mut().filter(|figure| figure.kind.measures()) {
+        // Bars that are grouped by an axis have it on the x axis already.
         let given =
             figure.kind == FigureKind::Bars && figure.group_by.as_ref().is_some_and(is_axis);
         if !given {
@@ -233,6 +234,7 @@ fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
     let mut runs: Vec<(String, RunReader)> = Vec::new();
     let last = |folder: &Path| folder.file_name().map(|name| name.to_string_lossy().into_owned());
     for folder in folders {
+        // The last part of a path is enough, if no other run has it.
         let name = last(folder).filter(|name| {
             folders.iter().filter(|other| last(other).as_ref() == Some(name)).count() == 1
         });

@@ -142,6 +142,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         pack: args.pack.map(NonZeroUsize::get),
         figures: if args.figures { Figures::Draw } else { Figures::Skip },
     };
+    // Before the folder is cleared, which is the work of the submitting command.
     if let Some(task) = &args.cluster.task {
         return cluster::task(&work, task);
     }
@@ -202,6 +203,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     announce(&experiment, &output)?;
     let Some(part) = args.part else {
         let swept = sweep(&experiment, &folder, &conduct);
+        // Before any output, which the bar would overwrite.
         bar.finish_and_clear();
         return tell(args, progress.runs, &output, &swept?);
     };

@@ -65,6 +65,7 @@ pub(crate) fn submit(
     }
     let rounds = submitted.iter().map(|noted| &noted.round);
     let arrays: Vec<String> =
+        // One summing job waits for the arrays of all requests.
         rounds.flat_map(|round| &round.arrays).map(|array| array.job.clone()).collect();
     let Some(first) = submitted.first() else {
         return Ok(Submitted { arrays, sum: String::new() });
@@ -72,6 +73,7 @@ pub(crate) fn submit(
     let script = first.folder.join(format!("{}-sum.sh", first.number));
     write(&script, &script_of(command, command.sum))?;
     let mine = [
+        // After any end: the sum is made of the runs that are done, and tells which are missing.
         format!("--dependency=afterany:{}", arrays.join(":")),
         format!("--job-name=haggle-{}-sum", command.name),
         output_of(&first.folder, "%j"),
@@ -132,6 +134,7 @@ impl Noted {
                 let _ = fs::remove_file(folder.join(format!("{number}.json")));
                 Err(error)
             }
+            // Some arrays are queued already and need the note.
             Err(error) => Err(error),
             Ok(()) => Ok(Noted { rounds, number, round, folder, _lock: lock }),
         }
@@ -146,6 +149,7 @@ impl Noted {
         folder: &Path,
         mut tell: impl FnMut(Array) -> Result<(), ResultsError>,
     ) -> Result<(), SlurmError> {
+        // Indices stay below MaxArraySize, so an array has at most so many tasks, and a larger sweep takes several.
         let most = site.array.max(1);
         for first in (0..request.chunks.len()).step_by(most) {
             let tasks = most.min(request.chunks.len() - first);
@@ -153,6 +157,7 @@ impl Noted {
             let task = ["--task".to_owned(), format!("{number}/{first}{of}")];
             let script = folder.join(format!("{number}-{first}.sh"));
             write(&script, &script_of(command, &task))?;
+            // Tasks are numbered from 0 in each array; the script has the chunk of the first one.
             let mine = [
                 format!("--array=0-{}", tasks - 1),
                 format!("--job-name=haggle-{}", command.name),
@@ -189,6 +194,7 @@ fn lock(rounds: &Rounds) -> Result<File, SlurmError> {
     let file = file.map_err(|error| ResultsError::write(&path, error))?;
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => Err(SlurmError::Busy(rounds.folder().to_owned())),
+        // Some file systems have no locks; the command goes on there.
         _ => Ok(file),
     }
 }

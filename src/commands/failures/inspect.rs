@@ -56,6 +56,7 @@ pub(crate) struct Args {
 
 /// Prints the description.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    // Before the record is read, which may take long.
     if let Some(figure) = &args.figure {
         figure::check(figure, args.force)?;
     }
@@ -94,6 +95,7 @@ impl Nodes {
     }
 
     fn mtbf(self) -> Option<f64> {
+        // Without an outage, the record gives no estimate.
         (self.outages > 0).then(|| (self.observed - self.down) / self.outages as f64)
     }
 
@@ -122,6 +124,7 @@ impl<'r> Inspected<'r> {
         let maybe = |value: Option<f64>, text: fn(f64) -> String| {
             value.map_or_else(|| "-".to_owned(), text)
         };
+        // Weeks in which no node was observed have no availability.
         let worst = weeks.iter().filter_map(Week::availability).reduce(f64::min);
         let most = weeks.iter().map(Week::nodes).fold(0.0, f64::max);
         let mut facts = vec![

@@ -42,6 +42,7 @@ impl Coverage {
         let had: Vec<&str> = all.filter(|name| verdict.features.contains(*name)).collect();
         for (place, one) in had.iter().enumerate() {
             let row = self.pairs.entry((*one).to_owned()).or_default();
+            // Half of the table, with the diagonal: pairs have no order.
             for other in &had[..=place] {
                 *row.entry((*other).to_owned()).or_default() += 1;
             }
