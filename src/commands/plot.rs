@@ -196,6 +196,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     let sweep = SweepData::read(&experiment, folder, &figures)?;
     let paths = paths(args, &figures, folder)?;
     let compares = figures.iter().any(|figure| figure.kind.compares());
+    // Opened only for figures that compare runs: a sweep may have thousands.
     let variants = compares.then(|| runs_of_variants(&experiment, folder)).transpose()?;
     for (figure, path) in figures.iter().zip(&paths) {
         match variants.as_ref().filter(|_| figure.kind.compares()) {
@@ -280,6 +281,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         });
     }
     for figure in &mut figures {
+        // Options win over the scenario; what no option names stays.
         if !args.providers.is_empty() {
             figure.providers = args.providers.clone();
         }
@@ -289,6 +291,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.labels = args.labels.or(figure.labels);
         figure.from = args.from.or(figure.from);
         figure.until = args.until.or(figure.until);
+        // A flag without a value cannot turn off what the scenario turns on.
         figure.dates |= args.dates;
         figure.metric = args.metric.clone().or(figure.metric.take());
         if !args.metrics.is_empty() {
@@ -312,6 +315,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.size = args.size.or(figure.size);
         figure.title = args.title.clone().or(figure.title.take());
         figure.format = args.format.unwrap_or(figure.format);
+        // Only now, because one of the two may be the scenario's.
         if let (Some(from), Some(until)) = (figure.from, figure.until)
             && until <= from
         {
@@ -358,6 +362,7 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
             let mut kinds: Vec<String> =
                 figures.iter().map(|figure| format!("\"{}\"", figure.kind.name())).collect();
             kinds.dedup();
+            // The option names one provider each time, so its name is singular.
             let option = if key == "providers" { "provider" } else { key };
             let fitting = FigureKind::ALL.into_iter().filter(|&kind| uses(&Figure::of_kind(kind)));
             let fitting: Vec<&str> = fitting.map(FigureKind::name).collect();
@@ -422,6 +427,7 @@ fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>,
         }
         output => {
             let folder = output.as_deref().unwrap_or(folder);
+            // The folder of a run exists; only a named one may be missing.
             if output.is_some() {
                 let written = fs::create_dir_all(folder);
                 written.map_err(|error| Error::Write { path: folder.to_owned(), error })?;

@@ -50,6 +50,7 @@ pub(super) fn inherit(
             }
         }
     }
+    // The other file is the lower layer: what this file writes is put over it.
     let over = std::mem::replace(root, under);
     overlay(root, over, SCHEMA.whole());
     Ok(())
@@ -63,6 +64,7 @@ fn kind<'n>(node: &'n Node, schema: &Json) -> Option<&'n str> {
 }
 
 fn overlay(under: &mut Node, over: Node, schema: &Json) {
+    // A table of another kind has other keys, so none of the inherited ones may stay.
     let is_another = kind(&over, schema).is_some_and(|it| kind(under, schema) != Some(it));
     let under_tag = |tag: &str| under.get(tag)?.text();
     let table = SCHEMA.table_for(schema, under_tag).unwrap_or(&Json::Null);

@@ -124,6 +124,7 @@ pub fn paths() -> BTreeSet<String> {
 
 /// Keys that a path, or the end of one, stands for. Each has the other places at which it is the same.
 pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
+    // Users copy headers and quoted keys from scenarios and messages.
     let end = typed.trim_matches(['[', ']', '"', '`']);
     let keys = all();
     let is_exact = |key: &Key| key.path == end || key.form.is_none() && key.way == end;
@@ -155,6 +156,7 @@ pub fn that_may_be(word: &str) -> Vec<(Key, Word)> {
     let mut found: Vec<(Key, Word)> = Vec::new();
     for key in all() {
         let meant = key.words.iter().find(|known| known.word == word).cloned();
+        // Keys of one type have the same words, and the first of them is enough.
         let is_new = |key: &Key| found.iter().all(|(other, _)| other.words != key.words);
         if let Some(meant) = meant.filter(|_| is_new(&key)) {
             found.push((key, meant));
@@ -260,6 +262,7 @@ fn add_keys(
     tag: Option<&str>,
 ) {
     let must = |name: &str| SCHEMA.required(of).any(|required| required == name);
+    // The tag is told with the form itself.
     let mut found: Vec<_> = SCHEMA.properties(of).filter(|&(name, _)| Some(name) != tag).collect();
     // Stable: within both kinds in the order of the schema.
     found.sort_by_key(|&(name, _)| !must(name));

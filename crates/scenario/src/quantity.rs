@@ -311,6 +311,7 @@ impl Share {
 
     /// Share in millionths; exact for up to four decimal places of a percent.
     pub fn millionths(self) -> u32 {
+        // Rounded: most decimal shares have no exact `f64`.
         (self.fraction() * 1e6).round() as u32
     }
 
@@ -457,6 +458,7 @@ impl AxisEnd {
     /// Reads an end with its unit.
     pub fn read(text: &str) -> Option<AxisEnd> {
         let text = text.trim();
+        // `inf` and `NaN` are numbers for the parser, and no axis ends there.
         let finite = |text: &str| text.trim().parse().ok().filter(|it: &f64| it.is_finite());
         if let Some(number) = finite(text) {
             return Some(AxisEnd::Number(number));
@@ -601,6 +603,7 @@ impl FromStr for Bytes {
         // Beyond this, an `f64` cannot represent every number of bytes.
         const MOST: f64 = 9e15;
         match with_unit(text, &BYTE_UNITS) {
+            // Rounded: a decimal number times its unit may miss the whole number by a little.
             Some(bytes) if bytes <= MOST => Ok(Bytes(bytes.round() as u64)),
             _ => Err(FormatError::new(
                 format!("`{text}` is not an amount of data"),
@@ -654,6 +657,7 @@ fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
         let value = text.trim().strip_suffix(unit)?;
         Some(number(value)? * size)
     });
+    // A large number of a large unit may overflow to infinity.
     unit.filter(|value| value.is_finite())
 }
 
@@ -703,6 +707,7 @@ impl FromStr for EstimateRule {
             |text: &str| text.strip_prefix('+').and_then(number).filter(|&points| points <= 100.0);
         let (word, argument) = text.split_once(':').unwrap_or((text, ""));
         let rule = match (word, argument) {
+            // Words without an argument refuse one: `exact:2` is probably meant otherwise.
             ("trace", "") => Some(EstimateRule::Trace),
             ("exact", "") => Some(EstimateRule::Exact),
             ("no-limit", "") => Some(EstimateRule::NoLimit),

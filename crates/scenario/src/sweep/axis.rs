@@ -158,6 +158,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
             });
             continue;
         }
+        // An axis without values would leave no variant at all.
         if !values.is_empty() {
             places.push(Place { axis: title, values, span, puts, index });
         }
@@ -312,10 +313,12 @@ impl Search<'_> {
             Some(Value::Table(_)) | None => {
                 let property = property(schema, segment);
                 let next = node.and_then(|node| node.get(segment));
+                // At the root, a key of a table without the table, such as `policy`, is the usual mistake.
                 if next.is_none() && property.is_null() && at.0.is_empty() {
                     return self.stop(below(self.root, segment));
                 }
                 let table = SCHEMA.type_of(property) == Some("object");
+                // Tables that are not written can be set as well, and so can the last key of the path.
                 let open = table || SCHEMA.variants(property).is_some() || rest.is_empty();
                 if next.is_some() || open && !segment.is_empty() {
                     self.walk(next, property, &at.key(segment), rest);

@@ -73,6 +73,7 @@ impl Written {
         let puts_later = |(axis, overriding): (usize, &Overriding)| {
             let places = (0..=self.leaf.0.len()).filter(|&length| (length, axis) > self.order);
             let mut places = places.map(|length| Path(self.leaf.0[..length].to_vec()));
+            // An axis of variants may itself put a table and a key inside it.
             (axis != self.order.1 && places.any(|place| by(overriding, &place))).then_some(axis)
         };
         all.iter().enumerate().find_map(puts_later)
@@ -100,6 +101,7 @@ impl Overriding {
     fn of(place: &Place) -> Overriding {
         let mut places = BTreeMap::new();
         for puts in &place.puts {
+            // A set, because a value that puts a path twice counts once.
             for path in puts.iter().map(|put| &put.path).collect::<BTreeSet<_>>() {
                 *places.entry(path.clone()).or_default() += 1;
             }

@@ -141,6 +141,7 @@ impl Step {
                 steps::Step::RunTimes(steps::RunTimes::Part(percent.to_model()))
             }
             Step::ExtendRunTimes { by } => {
+                // The model counts in percent.
                 steps::Step::RunTimes(steps::RunTimes::Longer(100.0 * by.fraction()))
             }
             Step::Bags {} => steps::Step::Bags,

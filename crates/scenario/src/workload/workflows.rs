@@ -187,6 +187,7 @@ impl<'a> WorkflowModel<'a> {
         place: u16,
     ) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, WorkflowsError> {
         let graph = |number| {
+            // Drawn again as for `jobs`: the streams give the same workflow each time.
             let Drawn { graph, tasks, .. } = self.draw(number)?;
             let graph = self.graph(number, graph.as_deref(), &tasks)?;
             Ok((WorkflowId { workload: place, number }, Arc::new(graph)))
@@ -304,6 +305,7 @@ impl scenario::Workflows {
         let least = self.width.unwrap_or(1);
         let of_one = match self.shape {
             Some(shape) => self.tasks.map_or(shape.tasks_min() as u64, u64::from),
+            // The root and the final task come on top.
             None => u64::from(self.width_max.unwrap_or(least).max(least)) + 2,
         };
         of_one.saturating_mul(u64::from(self.count))
@@ -312,6 +314,7 @@ impl scenario::Workflows {
     /// Lengths of the root, tasks side by side and the final task, s.
     fn lengths(&self, width: &mut Stream, lengths: &mut Stream) -> Vec<f64> {
         let least = self.width.unwrap_or(1);
+        // A maximum below the minimum would be an empty range, for which the draw panics.
         let width = width.random_range(least..=self.width_max.unwrap_or(least).max(least));
         let mean = self.work.map_or(0.0, |work| work.0.as_secs_f64());
         let spread = self.spread.map_or(0.0, |spread| spread.fraction());
@@ -361,6 +364,7 @@ impl scenario::TaskProgress {
             (TaskEstimates::Under, Underestimate::Longer) => {
                 (length * amplitude, length * amplitude)
             }
+            // At most nine tenths, so that the estimate stays above zero.
             (TaskEstimates::Under, Underestimate::Less) => (length, 0.9 * length),
             _ => match self.amplitude_of {
                 AmplitudeOf::Estimate => (length, length * (amplitude - 1.0)),
