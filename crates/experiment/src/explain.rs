@@ -277,6 +277,7 @@ impl Story {
     pub fn size(&self) -> i64 {
         let granted = self.granted.as_ref();
         let granted =
+            // After the last loss of its place, a reservation may have fewer processors.
             granted.map(|it| it.displaced.last().map_or(it.processors, |last| last.processors));
         let ran = self.attempts.last().map(|it| it.processors);
         let moved = self.moves.last().and_then(|it| it.processors.1);

@@ -208,6 +208,7 @@ fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let (grouping, about) = (grouping(figure)?, run.about()?);
     let ask = ask(figure);
     let samples = load::samples(run, &ask.part, grouping.by(), value)?;
+    // One unit for all boxes, which share the axis.
     let all = samples.iter().flat_map(|sample| &sample.values).copied();
     let scale = metric::Scale::named(figure, &metric, what.to_owned(), all);
     let values = |sample: &Sample| sample.values.iter().map(|it| it * scale.factor).collect();
@@ -257,6 +258,7 @@ fn stacks(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
     let (Some(first), Some(bars)) = (figure.metrics.first(), parts.first()) else {
         return Err(PlotError::NoValues("there is no metric to draw".to_owned()));
     };
+    // The unit follows from whole bars, not from their parts.
     let sum = |place: usize| parts.iter().filter_map(|bars| bars.get(place)?.1).sum::<f64>();
     let what = titles(&figure.metrics);
     let scale = metric::Scale::named(figure, first, what.clone(), (0..bars.len()).map(sum));
@@ -311,6 +313,7 @@ fn of_one_run(
 ) -> Result<Vec<Bar>, PlotError> {
     let (summary, about) = (run.run().summary()?, run.about()?);
     if whole {
+        // Of any size: the figure asks for one group by its name.
         let of_groups = of_groups(&summary, about, usize::MAX);
         // The number of messages is in a table, not in the summary.
         let value = match metric.name() {

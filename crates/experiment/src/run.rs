@@ -350,6 +350,7 @@ struct Rest<'a> {
 impl Rest<'_> {
     /// Writes these files, then gives the folder its final name.
     fn write(self, finished: FinishedRun) -> Result<Written, ExperimentError> {
+        // Cloned, because `publish` consumes the folder.
         let digest = finished.digest().clone();
         finished.write_summary(self.summary)?;
         // The file moves to another folder, so its relative paths must start from there.

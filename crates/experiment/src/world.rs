@@ -398,6 +398,7 @@ impl Stage {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
         // The tables of a metascheduler exclude each other, which the checks of the scenario ensure.
         if let Some(policy) = &metascheduler.composition {
+            // The number that the actor gets when it is added.
             let me = ActorId(self.world.actors.len() as u32);
             let policy = policy.among(&scenario.own.compositions)?;
             let config = negotiator(me, metascheduler, policy, providers, scenario);
@@ -544,6 +545,7 @@ fn network(
     if let Some(network) = seating.network {
         sites[network.index()] = EVERYWHERE;
     }
+    // After all other sites, because a receiver may share one.
     for user in &scenario.users {
         sites[addresses[user.name.as_str()].index()] =
             sites[addresses[user.submits_to.as_str()].index()];

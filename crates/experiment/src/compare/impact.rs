@@ -76,6 +76,7 @@ impl Impact {
             "unimpacted_at_once_percent" => percent(self.at_once, self.jobs - self.impacted),
             "response_ratio" => Some(self.response_ratio()),
             "mean_response_ratio" => match self.sums.count {
+                // Without impacted jobs nothing has changed; impacted jobs without a quotient have no mean.
                 0 => (self.impacted == 0).then_some(1.0),
                 count => Some(self.sums.quotients / count as f64),
             },

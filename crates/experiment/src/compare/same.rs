@@ -107,6 +107,7 @@ pub(super) fn pairs<'a>(
     // By workload and number, so that pairs come in this order whatever the order of the tables.
     let in_a: BTreeMap<_, &Job> = a.iter().map(key).collect();
     let in_b: BTreeMap<_, &Job> = b.iter().map(key).collect();
+    // Before the loop, which consumes `in_a`.
     let only_in_b = in_b.iter().filter(|(key, _)| !in_a.contains_key(*key));
     let only_in_b = only_in_b.map(|(_, job)| *job).collect();
     let mut pairs = Pairs { same: Vec::new(), other: Vec::new(), only_in_a: Vec::new(), only_in_b };
@@ -182,6 +183,7 @@ fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
             *computed.entry(it.job).or_default() += seconds;
         }
     })?;
+    // A job that was stopped or lost has computed less than its run time.
     for job in jobs.iter().filter(|it| &*it.outcome == "completed" && &*it.shape == "rigid") {
         let speed = job.provider.as_ref().and_then(|provider| speeds.get(&**provider));
         if let (Some(&seconds), Some(&speed)) = (computed.get(&job.job), speed) {

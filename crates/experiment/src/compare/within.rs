@@ -83,6 +83,7 @@ pub fn compare_within(
         }
     }
     let settings = experiment.variants.first().map_or(&[][..], |it| &it.settings);
+    // An axis with one value distinguishes no points.
     let varies = |it: &Setting| it.axis != axis && values(experiment, &it.axis).len() > 1;
     let told: Vec<(usize, &str)> = settings
         .iter()

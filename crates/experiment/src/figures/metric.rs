@@ -50,6 +50,7 @@ impl Scale {
         }
         match title_and_unit(metric.name()).1 {
             Unit::Seconds => {
+                // The largest value decides; differences may be below zero.
                 let (unit, seconds) = time_unit(values.map(f64::abs).fold(0.0, f64::max));
                 Scale { factor: 1.0 / seconds, title, unit }
             }

@@ -174,6 +174,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     let x = match figure.kind {
         FigureKind::Lines => figure.x.as_ref(),
         FigureKind::Bars | FigureKind::StackedBars | FigureKind::Box | FigureKind::LetterValues => {
+            // The grouping axis may itself be on the x axis.
             figure.x.as_ref().or(figure.group_by.as_ref())
         }
         kind => {
@@ -225,6 +226,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             legend_label: String::new(),
             categories: Vec::new(),
             style: style(figure),
+            // A line at zero: no difference.
             reference: base.is_some().then_some(0.0),
             y_limits,
             series: Vec::new(),
@@ -314,6 +316,7 @@ fn stacks(figure: &file::Figure, sweep: &SweepData, x: usize) -> Result<BarChart
         name: metric::title(metric),
         values: categories
             .iter()
+            // Confidence intervals of parts do not add up, so none is drawn.
             .map(|it| Some((mean(values, it)? * scale.factor, None)))
             .collect(),
     };
@@ -480,6 +483,7 @@ pub fn places<'a>(
     let time = |text: &str| text.parse::<TimeSpan>().ok().map(|time| time.0.as_secs_f64());
     let all = |read: &dyn Fn(&str) -> Option<f64>| values.iter().all(|it| read(it).is_some());
     if all(&number) {
+        // Never NaN, because all of these values have just been read.
         (LineAxis::Numbers, label, Box::new(move |text| number(text).unwrap_or(f64::NAN)))
     } else if all(&share) {
         let label = format!("{label}, %");

@@ -74,6 +74,7 @@ impl Wanted {
 
     /// Adds the key, with the missing tables on the path to it.
     pub(super) fn put(&mut self, document: &mut toml::Table, draw: &mut Draw<'_>) {
+        // The key is put again after repairs, perhaps at another place.
         self.place.clear();
         let (mut table, mut schema) = (document, SCHEMA.whole());
         for (number, link) in self.way.iter().enumerate() {
@@ -152,6 +153,7 @@ fn turn(count: usize, seed: u64, number: u64) -> usize {
     let count = count as u64;
     // A step without a common divisor visits every index once in a round.
     let step = (count * 618 / 1000..).find(|&step| is_coprime(step, count)).unwrap_or(1);
+    // Another seed begins elsewhere in the same sequence.
     ((splitmix(seed) % count + number % count * step) % count) as usize
 }
 
