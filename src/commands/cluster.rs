@@ -212,6 +212,7 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     let all = rounds.all.values().flat_map(|round| round.jobs());
     let active: Vec<String> = all.filter(|job| jobs.is_active(job)).collect();
     let status = format!("`{}` reports its progress", status_of(output));
+    // Before the other question, because --resume would not help then.
     if !active.is_empty() {
         let message = format!("jobs of this sweep wait or run: {}", active.join(", "));
         let hint = format!("{status}; `haggle sweep cancel` ends them");
@@ -261,6 +262,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         workers: 1,
         figures,
         on_failure: OnFailure::GoOn,
+        // Not `STOP`, because the time for these runs ends them as well.
         stop: &late,
         on_run: &|| {},
     };
@@ -289,6 +291,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         return look(output);
     }
     let (_, costs) = look(place)?;
+    // The time was over before a run began.
     if !place.exists() {
         return Ok((todo, costs));
     }
@@ -315,6 +318,7 @@ fn chunks(
     let most = site.jobs;
     if let Some(each) = cluster.chunk {
         let all: Vec<usize> = units.keys().copied().collect();
+        // Rounded up: a pack is never divided, and a chunk has at least one.
         let chunks = cut_evenly(&all, (each as usize).div_ceil(size));
         return match chunks.len() > most {
             true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),
@@ -329,6 +333,7 @@ fn chunks(
     let all: Vec<(usize, f64)> =
         units.iter().map(|(&unit, runs)| (unit, runs.iter().map(cost).sum())).collect();
     let longest = all.iter().map(|unit| unit.1).fold(0.0, f64::max);
+    // The whole limit, because a single unit cannot be cut.
     if longest > limit {
         return Err(SlurmError::TooLong { seconds: longest, limit });
     }
@@ -381,6 +386,7 @@ pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
     let rounds = Rounds::read(output)?;
     let round = rounds.all.get(&task.round);
     let units =
+        // Checked, because both numbers come from outside.
         round.and_then(|round| Some((round, round.units(task.first.checked_add(number)?)?)));
     let Some((round, units)) = units else {
         return Err(Error::Unfit {
@@ -410,6 +416,7 @@ pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
         output,
         wanted,
         pack,
+        // Slurm grants a task one processor unless more are requested.
         workers: cores.unwrap_or(1),
         figures,
         on_failure: OnFailure::GoOn,

@@ -119,6 +119,7 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison, are_asked: bool) -> Stri
         text.push_str(&format!("inputs with other contents: {}\n", comparison.inputs.join(", ")));
     }
     text.push('\n');
+    // Of identical runs as well: different scenarios may have the same results.
     text.push_str(&scenarios(comparison.scenario.as_deref()));
     // Equal tables have neither metrics nor jobs that differ.
     if comparison.identical {
@@ -163,6 +164,7 @@ fn verdict(comparison: &Comparison) -> String {
             "identical: all tables and the summary are the same\n".to_owned()
         }
         true => "identical: the common tables and the summary are the same\n".to_owned(),
+        // Their digests differ, but the tables were changed in the same way.
         false if comparison.tables.is_empty() && !text.is_empty() => {
             "both have the same tables now\n".to_owned()
         }
@@ -305,6 +307,7 @@ fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
 
 /// How attempts ended.
 fn attempts(attempts: &AttemptDifferences) -> String {
+    // Sums may agree although single jobs had more attempts, or fewer.
     if attempts.outcomes.iter().all(|it| it.a == it.b) && attempts.more + attempts.fewer == 0 {
         return String::new();
     }

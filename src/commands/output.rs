@@ -168,6 +168,7 @@ fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     // The process number keeps two commands from sharing a file.
     hidden_name.push(format!(".{}.partial", process::id()));
     let hidden = end.with_file_name(hidden_name);
+    // The parent of a bare name is the empty path.
     let folder = end.parent().filter(|folder| !folder.as_os_str().is_empty());
     // Only files of this name, because other commands may write beside it.
     leftovers::clear(folder.unwrap_or(Path::new(".")), |it| {

@@ -145,6 +145,7 @@ impl TypedValueParser for PolicyParser {
         value: &OsStr,
     ) -> Result<Policy, clap::Error> {
         let known = EnumValueParser::<Policy>::new().parse_ref(command, arg, value);
+        // Orders of the queue are often taken for policies.
         known.map_err(|error| match order_of(&value.to_string_lossy()) {
             None => error,
             Some(order) => clap::Error::raw(

@@ -105,6 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let own = OwnFolder::new(name, args.given.origin());
     let existing = match (args.force, &args.output) {
         (true, _) => Existing::Replace,
+        // A named folder may belong to anything.
         (false, Some(_)) => Existing::Keep,
         (false, None) => own.existing()?,
     };

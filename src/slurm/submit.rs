@@ -78,6 +78,7 @@ pub(crate) fn submit(
         format!("--job-name=haggle-{}-sum", command.name),
         output_of(&first.folder, "%j"),
         "--requeue".to_owned(),
+        // The log of a job that is queued again goes on.
         "--open-mode=append".to_owned(),
     ];
     let sum = sbatch(&mine, command.options, &script)?;
@@ -103,6 +104,7 @@ impl Noted {
         command: &Command<'_>,
         site: &Site,
     ) -> Result<Noted, SlurmError> {
+        // For its folder only, which has the lock.
         let rounds = Rounds::read(request.output)?;
         let log = rounds.folder().join("log");
         fs::create_dir_all(&log).map_err(|error| ResultsError::write(&log, error))?;
@@ -126,6 +128,7 @@ impl Noted {
         // are refused, it is removed.
         rounds.write(number, &round)?;
         let submitted = Noted::arrays(request, command, site, number, &folder, |array| {
+            // Noted one by one, so that a later failure leaves no array unknown.
             round.arrays.push(array);
             rounds.write(number, &round)
         });

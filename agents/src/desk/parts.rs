@@ -45,6 +45,7 @@ impl Parts {
     /// Ends the part of provider `who`; false if it has none.
     pub fn end(&mut self, who: ActorId, outcome: JobOutcome) -> bool {
         let Some(place) = self.left.iter().position(|&it| it == who) else { return false };
+        // The parts have no order.
         self.left.swap_remove(place);
         self.outcome = worst_of(self.outcome, outcome);
         true

@@ -35,6 +35,7 @@ impl Negotiator {
         out: &mut Outbox,
     ) {
         for (place, &provider) in self.config.providers.iter().enumerate() {
+            // Providers outside of the composition need not keep their offers.
             if !providers.contains(&place) {
                 out.send(provider, AgreementMessage::Release { job: id });
             }

@@ -157,6 +157,7 @@ fn ask(figure: &file::Figure) -> Ask {
         },
         about: None,
         jobs: match figure.job {
+            // The option --job fills `jobs`, which counts before the key `job`.
             Some(job) if figure.jobs.is_empty() => vec![JobName::InRun(i64::from(job))],
             _ => figure.jobs.iter().map(|job| job.0.clone()).collect(),
         },
@@ -336,6 +337,7 @@ fn of_one_run(
     let groups = grouping
         .groups(&summary)
         .iter()
+        // The list of a figure names providers, and no other groups.
         .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
     let bar = |group: &Group| {
         let value = value_of(of_group(group), metric.name());

@@ -126,6 +126,7 @@ fn routes(
         file::NetworkModel::Stars => {
             let parameters = StarParameters {
                 sites: sites.iter().map(|site| site.resources as usize).collect(),
+                // The storage and the checkpoint server.
                 services: 2,
                 lan_capacity: Capacity::Shared(bandwidth),
                 service_capacity: network

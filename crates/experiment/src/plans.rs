@@ -55,6 +55,7 @@ pub(super) fn plans(
             // Bytes to Mbit.
             checkpoint: plans.checkpoint.0 as f64 * 8.0 / MBIT,
             bandwidth: it.bandwidth.0 / MBIT,
+            // The same to every cluster; only the loads differ.
             ways: vec![plans.bandwidth.0 / MBIT; count],
         },
     });

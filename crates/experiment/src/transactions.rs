@@ -111,6 +111,7 @@ fn transaction(
         file::Protocol::Paxos(it) => {
             let mut acceptors = acceptors.into_iter();
             Transaction::Paxos(PaxosRules {
+                // The first one, as in `acceptors`.
                 leader: acceptors.next().expect("a metascheduler with \"paxos\" has acceptors"),
                 acceptors: acceptors.collect(),
                 economical: false,

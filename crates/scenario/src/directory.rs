@@ -178,6 +178,7 @@ impl<'s> Directory<'s> {
     /// there is no other place.
     fn reached_by(&self, workload: &Workload) -> Reach {
         let scenario = self.scenario;
+        // Without a grid, `reached` has not been filled.
         if scenario.grid.is_none() {
             return Reach { grid: false, elsewhere: true };
         }

@@ -201,6 +201,7 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
         Some(name) => law(name).unwrap_or(name).to_owned(),
         None => path.clone(),
     });
+    // Words that open a table are told as its forms.
     let words = definition(inner).map(vocabulary::words).filter(|_| !opens).unwrap_or_default();
     let beside = definition(inner).and_then(vocabulary::table_beside).filter(|_| !opens);
     // The default of a table that a word stands for is that word, too. Other tables have defaults at their keys,

@@ -134,6 +134,7 @@ impl FromStr for Title {
     type Err = FormatError;
 
     fn from_str(text: &str) -> Result<Title, FormatError> {
+        // Blanks at the ends would be invisible in figures and tables.
         let fits = !text.is_empty() && text.trim() == text && text.chars().count() <= 100;
         if fits && !text.chars().any(char::is_control) {
             return Ok(Title(text.into()));
@@ -231,11 +232,13 @@ fn is_too_long(text: &str) -> bool {
     let mut shape = String::new();
     for c in text.chars() {
         match is_digit(c) {
+            // A further digit of the same number.
             true if shape.ends_with('1') => {}
             true => shape.push('1'),
             false => shape.push(c),
         }
     }
+    // `1.2.3 d` has the shape of a time, but no number.
     numbers.all(|number| number.parse::<f64>().is_ok()) && shape.parse::<Span>().is_ok()
 }
 
@@ -269,6 +272,7 @@ impl fmt::Display for TimeSpan {
             (1_000, "ms"),
         ];
         let micros = self.0.as_micros();
+        // Every unit divides zero.
         if micros == 0 {
             return f.write_str("0s");
         }
@@ -496,6 +500,7 @@ impl FromStr for AxisRange {
         let range = text.split_once("..").and_then(|(low, high)| {
             let range = AxisRange { low: end(low)?, high: end(high)? };
             let fits = match (range.low, range.high) {
+                // An axis has one unit.
                 (Some(low), Some(high)) => low.is_like(high) && low.value() < high.value(),
                 // A range without any end would limit nothing.
                 (low, high) => low.or(high).is_some(),
@@ -663,6 +668,7 @@ fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 
 /// Prints a whole number of the largest possible unit, or else a number of the smallest unit.
 fn print_with_unit(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
+    // At least one of the unit: every unit divides zero.
     let whole = units.iter().find(|(_, size)| value >= *size && value % size == 0.0);
     let (unit, size) = whole.or(units.last()).expect("there are units");
     write!(f, "{} {unit}", value / size)

@@ -157,6 +157,7 @@ impl Experiment {
             Reading { source: &source, lines: &lines, logs, own, root: &root, places: &places };
         let (variants, mut warnings) = reading.variants(&combinations, &mut findings);
         warnings.extend(overridden);
+        // Only now, so that all problems are told together.
         if !findings.problems.is_empty() {
             return Err(InvalidScenario::new(source, findings.problems));
         }
@@ -237,6 +238,7 @@ fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) 
             |turn: usize| places.iter().map(|place| turn.min(place.values.len() - 1)).collect();
         return (0..longest).map(each).collect();
     }
+    // One empty combination, so that a sweep without axes has a variant.
     let mut combinations = vec![Vec::new()];
     for place in places {
         let with = |chosen: &Vec<usize>| -> Vec<Vec<usize>> {

@@ -168,6 +168,7 @@ impl<'r> Inspected<'r> {
         in_order.sort_by_key(|(site, _)| site.parse().unwrap_or(u64::MAX));
         for (site, nodes) in in_order.into_iter().take(SITES_SHOWN) {
             rows.push(vec![
+                // A record without sites has all nodes at one without a name.
                 if site.is_empty() { "(not said)".to_owned() } else { (*site).to_owned() },
                 nodes.count.to_string(),
                 nodes.outages.to_string(),

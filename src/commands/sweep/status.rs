@@ -202,6 +202,7 @@ fn status(
         match state {
             Some((_, State::Running)) => status.running += 1,
             Some((_, State::Pending)) => status.pending += 1,
+            // The task has ended, or is unknown, without having done this run.
             Some((chunk, state)) => {
                 status.left += 1;
                 open.insert(chunk, state);

@@ -429,6 +429,7 @@ fn set(
     }
     match (step, &mut node.value) {
         (Step::Index(index), Value::Array(items)) => {
+            // A list that was put before may be shorter.
             if let Some(item) = items.get_mut(*index) {
                 set((item, &SCHEMA.plain(schema)["items"]), rest, value, span);
             }
@@ -441,6 +442,7 @@ fn set(
             });
             set((&mut entries[place].node, property(schema, key)), rest, value, span);
         }
+        // A single value that was put before has no keys.
         _ => {}
     }
 }

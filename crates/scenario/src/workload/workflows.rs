@@ -158,6 +158,7 @@ impl<'a> WorkflowModel<'a> {
         let mut jobs = Vec::new();
         for (workflow, Drawn { submit, graph, tasks }) in drawn {
             let needed = match self.run_by {
+                // On a grid, data come from the storage and go there.
                 RunBy::Grid => None,
                 RunBy::Providers => Some(self.graph(workflow, graph.as_deref(), &tasks)?),
             };
@@ -236,6 +237,7 @@ impl<'a> WorkflowModel<'a> {
             let processors = match (self.run_by, &self.templates, &graph) {
                 // A resource of a grid runs each task in one slot.
                 (RunBy::Grid, ..) => 1,
+                // A file has the processors of each task.
                 (_, Templates::Files(_), Some(graph)) => graph.tasks()[task].processors,
                 _ => self.parameters.processors(&mut widths),
             };
@@ -333,6 +335,7 @@ impl scenario::Workflows {
         let day = f64::from(draws.random_range(0..self.days));
         let even = vec![1.0; 24];
         let hours = self.hours.as_ref().unwrap_or(&even);
+        // The weights of the hours are taken from this number until one is larger than the rest.
         let mut left = draws.random_range(0.0..1.0) * hours.iter().sum::<f64>();
         let mut hour = 0;
         // Rounding may leave a rest after the last hour, hence the bound.
