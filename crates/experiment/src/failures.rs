@@ -188,6 +188,7 @@ fn causes(
 
 fn window(recorded: &file::Recorded, recording: &Recording) -> Window {
     let start = recording.from() + recorded.from.0;
+    // The window may begin behind the end of the record.
     let rest = (recording.until() - start).max(Span::ZERO);
     Window { start, length: recorded.length.map_or(rest, |length| length.0) }
 }

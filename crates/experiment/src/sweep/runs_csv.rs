@@ -24,6 +24,7 @@ pub(super) struct RunsCsv {
 impl RunsCsv {
     /// A table without rows; no file is visible in `folder` yet.
     pub(super) fn create(folder: &Path, axes: &[String]) -> Result<RunsCsv, ResultsError> {
+        // Without a name, so that a killed command leaves nothing behind.
         let file = tempfile::tempfile_in(folder);
         let file = file.map_err(|error| ResultsError::write(folder, error))?;
         let fixed = OF_RUN.map(str::to_owned).into_iter();
@@ -57,6 +58,7 @@ impl RunsCsv {
             let cell = &mut row[self.places[name]];
             // Of several values of a metric the first one counts.
             if cell.is_empty() {
+                // The shortest text that reads as the same number.
                 *cell = format!("{value:?}");
             }
         }
