@@ -70,6 +70,7 @@ impl Command {
 
     /// Carries out the command.
     pub(crate) fn run(&self) -> Result<Exit, commands::Error> {
+        // Other commands decide for themselves until when they have no results to keep.
         interrupt::end_at_once(self.only_tells());
         match self {
             Command::Run(args) => run::run(args),

@@ -39,7 +39,9 @@ pub fn main() -> ExitCode {
 /// }
 /// ```
 pub fn main_with(rules: Rules) -> ExitCode {
+    // Before all else: reading a scenario sets empty rules if there are none.
     OWN.get_or_init(|| rules);
+    // Before the first thread, because threads inherit the blocked signals.
     interrupt::listen();
     let main = thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn(work);
     match main {
@@ -61,6 +63,7 @@ fn work() -> ExitCode {
     let cli = cli::Cli::parse();
     match cli.command.run() {
         Ok(exit) => exit.into(),
+        // The error follows only from the interrupted reading.
         Err(_) if lines::gave_up() => {
             report::say("interrupted: no results were written\n");
             interrupt::interrupted().into()

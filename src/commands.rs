@@ -158,6 +158,7 @@ pub(crate) fn read_scenario(path: &Path) -> Result<Source, ReadError> {
 
 fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
+    // One byte more than allowed shows that the file is too long, without reading the rest.
     lines::open_raw(path)?.take(SCENARIO_BYTES_MAX + 1).read_to_string(&mut text)?;
     if text.len() as u64 > SCENARIO_BYTES_MAX {
         return Err(io::Error::other(format!("it has more than {} MiB", SCENARIO_BYTES_MAX >> 20)));
@@ -175,9 +176,11 @@ pub(crate) fn is_results(path: &Path) -> bool {
 /// Opens the folder of a run.
 pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     let run = RunReader::open(folder)?;
+    // A run in a pack is complete, for only complete runs are packed.
     if run.is_packed() || run.folder().join("provenance.json").exists() {
         return Ok(run);
     }
+    // An example of a valid name helps more than the command that lists all.
     if let Some(one) = run_below(folder) {
         return Err(Error::Unfit {
             message: format!("`{}` is the folder of a sweep", folder.display()),
@@ -202,6 +205,7 @@ fn run_below(folder: &Path) -> Option<PathBuf> {
     let experiment = Experiment::read_with(scenario, Logs::Ignore, own_rules()).ok()?;
     let there = SweepFolder::open(folder).ok()?;
     let mut runs = experiment.runs();
+    // The lowest number, so that the hint is the same each time.
     let first = runs.find(|run| matches!(there.run(run.number, &run.folder()), Ok(Some(_))))?;
     Some(folder.join(first.folder()))
 }
@@ -209,6 +213,7 @@ fn run_below(folder: &Path) -> Option<PathBuf> {
 /// Prints data to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
+    // Flushed here, because an error at the end of the process would go unnoticed.
     out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
 }
 

@@ -33,10 +33,12 @@ static HIDDEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Makes these signals raise [`STOP`]; must be called before a second thread exists.
 pub(crate) fn listen() {
     let mut signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+    // A command under `nohup` must outlive its terminal.
     if !is_ignored(Signal::SIGHUP) {
         signals.add(Signal::SIGHUP);
     }
     let mut blocked = signals;
+    // Blocked, but not waited for: the write then fails with an ordinary error.
     blocked.add(Signal::SIGXFSZ);
     // Without this thread, the signals still end the process, but without a message.
     if blocked.thread_block().is_ok() {
@@ -59,6 +61,7 @@ fn is_ignored(signal: Signal) -> bool {
 fn wait(signals: &SigSet) {
     while let Ok(signal) = signals.wait() {
         let again = STOP.load(Ordering::Relaxed);
+        // The first signal decides the exit code, even if an impatient user sends another one.
         if !again {
             *ENDS.lock().unwrap_or_else(PoisonError::into_inner) = match signal {
                 Signal::SIGTERM => Exit::Terminated,
@@ -66,6 +69,7 @@ fn wait(signals: &SigSet) {
                 _ => Exit::Interrupted,
             };
         }
+        // After the exit code, which readers of the flag may request at once.
         STOP.store(true, Ordering::Release);
         // A run that waits for a quiet pipe does not examine the flag.
         lines::give_up();

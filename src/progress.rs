@@ -71,7 +71,9 @@ pub(crate) fn many_runs(show: Show, runs: u64, done: u64) -> ProgressBar {
     };
     bar.set_style(style(template).with_key("left", key));
     bar.set_position(done);
+    // The jump to the runs that were done before must not count as speed.
     bar.reset_eta();
+    // Drawn at once, because the first run may take long.
     bar.tick();
     bar
 }

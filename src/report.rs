@@ -46,6 +46,7 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Sweep(inner) => sweep(inner),
         Error::Slurm(inner) => slurm(inner),
         Error::Read(inner) => match example_of(inner) {
+            // Users often name an example as if it were a file.
             Some(name) => {
                 let hint =
                     format!("`--example {name}` in place of the file is the example of this name");
@@ -66,6 +67,7 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Unfit { hint, .. } => hinted(error, hint, Exit::Usage),
         Error::Catalogue { hint, .. } => hinted(error, hint, Exit::InvalidInput),
         Error::Record(inner) => match (inner.line, &inner.problem) {
+            // A problem of the whole file, which no option for single lines solves.
             (0, _) | (_, TraceProblem::OtherFormat { .. }) => plain(error, Exit::InvalidInput),
             _ => hinted(
                 error,
@@ -289,6 +291,7 @@ pub(crate) fn say(text: &str) {
 
 /// The same for a text with colours whose other control characters are already visible.
 fn say_styled(text: &str) {
+    // There is no other place to report an error of standard error.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 

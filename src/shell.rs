@@ -11,8 +11,10 @@ pub(crate) fn command<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> String
 /// A word in the syntax of a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%@+".contains(c);
+    // An empty word would vanish without quotes.
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
+    // Nothing is special between single quotes but the quote itself, which is written outside of them.
     format!("'{}'", word.replace('\'', "'\\''"))
 }

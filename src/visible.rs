@@ -6,6 +6,7 @@ use std::borrow::Cow;
 /// A text with all such characters as `\u001b`, which JSON and TOML read as the same. New lines and
 /// tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    // The usual case needs no copy.
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -41,6 +42,7 @@ impl Shown {
 
     /// New place of a byte of the text.
     pub(crate) fn place(&self, at: usize) -> usize {
+        // The places are in order, because characters are read in order.
         let before = self.moved.partition_point(|&(place, _)| place <= at);
         match self.moved[..before].last() {
             Some(&(was, is)) => is + (at - was),
@@ -59,6 +61,7 @@ fn push(c: char, shown: &mut String) {
 
 /// True if a terminal would interpret a character and not show it.
 fn is_hidden(c: char) -> bool {
+    // Characters that turn the direction of text are no control characters for `char`.
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control() && !matches!(c, '\n' | '\t')
 }

@@ -48,6 +48,7 @@ impl Actor for Acceptor {
         }
         let expected = match message {
             Message::Transaction(TransactionMessage::Said { job, message }) => {
+                // Before the answers are carried out, which name the job.
                 self.jobs.insert(message.id(), job);
                 while self.jobs.len() > JOBS_KEPT {
                     self.jobs.pop_first();
@@ -60,6 +61,7 @@ impl Actor for Acceptor {
             }
             Message::Run(RunMessage::Crashed) => {
                 self.seat.crash();
+                // A crashed acceptor sends nothing, and its timer is set again at its restart.
                 return;
             }
             Message::Run(RunMessage::Restarted) => {

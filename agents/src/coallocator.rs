@@ -223,6 +223,7 @@ impl Coallocator {
                 submission.unfit_for(JobShape::Rigid).or_else(|| self.too_narrow(job.processors))
             }
         };
+        // Run times of applications are predicted for their processors, so no overhead is drawn for them.
         let (overhead, moves) = match self.mapper {
             Some(_) => (0, self.config.moves),
             None => (self.overheads.of(job), self.moves_of(job)),
@@ -238,6 +239,7 @@ impl Coallocator {
             Some(reason) => self.desk.refuse(id, reason, out),
             None => {
                 self.arrived.push(id);
+                // A timer of this instant, so that all messages of the instant come before the placement.
                 out.set(now, Timer::JobsArrived);
             }
         }
@@ -259,6 +261,7 @@ impl Coallocator {
     fn moves_of(&self, job: &Job) -> CoallocationPolicy {
         let mut stream = job.lot.stream(self.config.seed, "remapping of co-allocation");
         let remaps = stream.random_range(0..MILLION) < self.config.remappable;
+        // A job that may not be remapped still shifts, if moves are allowed at all.
         if remaps { self.config.moves } else { self.config.moves.min(CoallocationPolicy::Shift) }
     }
 
@@ -281,6 +284,7 @@ impl Coallocator {
         match message {
             CoallocationMessage::Slots { job, changed, own } => {
                 let sound = changed.is_sound() && own.is_sound();
+                // Lists that are not sound would break the search for free times.
                 sound && self.on_slots(now, place, job, (&changed, *own), out)
             }
             CoallocationMessage::Machines { job, available } => {
@@ -342,6 +346,7 @@ impl Actor for Coallocator {
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         self.take_in_order(now, from, message, out);
+        // Without repetitions agreements have no timers.
         if self.config.retry.is_some() {
             self.set_agreement_timer(now, out);
         }
@@ -377,6 +382,7 @@ impl TakesNumbered for Coallocator {
             }
             Message::Query(QueryMessage::NoAnswer { job, .. }) => {
                 let place = self.places.get(&from).copied();
+                // A provider that does not answer counts as one without free times.
                 place.is_some_and(|it| self.on_free_times(now, it, job, FreeTimes::none(), out))
             }
             Message::Run(RunMessage::RunOver) => {

@@ -70,6 +70,7 @@ impl Routes {
         let first = Node::Resource(0);
         let paths = services.map(|it| (it, spoke.path(first, it))).to_vec();
         let own = spoke.link_of(first);
+        // The link of the resource itself carries its data only.
         let is_private = paths.iter().all(|(_, path)| path.shared().iter().all(|&it| it == own));
         is_private.then(|| (Flows::new(spoke.network(), sharing), paths))
     }
@@ -133,6 +134,7 @@ impl DataNetwork {
     ) {
         let Transfer { number, from, to, bytes } = asked;
         let order = Order { owner, number, ends: [from, to], is_checkpoint };
+        // Both owner and number, because every actor numbers its own transfers.
         let is_new = !self.flow_of.contains_key(&(owner, number));
         if !is_new || !self.routes.connects(order.ends) {
             return out.refuse(owner);
@@ -155,6 +157,7 @@ impl DataNetwork {
         let hit = |(flow, order): (&FlowId, &Order)| {
             (order.ends.contains(&node) && order.owner != failed).then_some(*flow)
         };
+        // Collected first, because an abort changes the map.
         let hit: Vec<FlowId> = self.under_way.iter().filter_map(hit).collect();
         for flow in hit {
             if let Some(Order { owner, number, .. }) = self.abort(now, flow) {
@@ -175,6 +178,7 @@ impl DataNetwork {
             };
             out.send(owner, message);
         }
+        // A transfer over a link without capacity never arrives.
         match self.flows.next_event().filter(|&next| next < Time::FOREVER) {
             Some(next) => out.set(next, Timer::DataArrive),
             None => out.stop(Timer::DataArrive),
@@ -206,7 +210,9 @@ impl Actor for DataNetwork {
                 let traffic = Box::new(Traffic { routes, flows });
                 out.send(sender, DataMessage::Traffic(traffic));
             }
+            // The arrivals are reported below, as after every message.
             Message::Wake(Timer::DataArrive) => {}
+            // Arrivals after the end of the run concern no actor.
             Message::Run(RunMessage::RunOver) => return,
             _ => out.refuse(sender),
         }

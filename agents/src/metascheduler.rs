@@ -150,6 +150,7 @@ impl Metascheduler {
     /// Takes up the jobs whose turn has come.
     fn take_up_backlog(&mut self, now: Time, out: &mut Outbox) {
         let asks = self.config.placement.question() != Question::None;
+        // One job at a time if providers are asked: their answers must count every job that was placed before.
         while !asks || self.open == 0 {
             let Some(job) = self.backlog.pop_front() else { break };
             self.take_up(now, job, out);
@@ -160,6 +161,7 @@ impl Metascheduler {
         // A job that was withdrawn meanwhile is not on the desk any more.
         let Some(entry) = self.desk.get_mut(id) else { return };
         let providers = self.config.providers.len();
+        // The turn moves on with each job, accepted or not, so no provider is preferred.
         let turn = self.turn;
         self.turn = (turn + 1) % providers.max(1);
         self.open += 1;
@@ -220,6 +222,7 @@ impl Metascheduler {
             }
             open.answers.push(Some(answer));
         } else {
+            // A second answer of the same provider is not expected.
             let Some(free @ None) = open.answers.get_mut(place) else { return false };
             *free = Some(answer);
         }
@@ -232,6 +235,7 @@ impl Metascheduler {
             let turn = open.turn;
             let provider = |place| if one_by_one { (turn + place) % providers } else { place };
             let ranked = rank(self.config.placement, &answers);
+            // In reverse, because candidates are taken from the end.
             open.candidates = Candidates::Ranked(ranked.into_iter().rev().map(provider).collect());
             self.try_next(now, id, out);
         } else if one_by_one {
@@ -247,6 +251,7 @@ impl Metascheduler {
         let Some(entry) = self.desk.get_mut(id) else { return };
         let withdrawn = entry.withdrawn;
         let Some(open) = entry.open() else { return };
+        // No provider has the job yet, so it ends here and is not submitted.
         if withdrawn {
             self.open -= 1;
             self.desk.cancel(now, id, out);
@@ -269,6 +274,7 @@ impl Metascheduler {
         let submission = entry.submission.clone();
         let ends = (self.config.me, at);
         let staged = self.outputs.staged(now, &submission.job, ends, &self.config.ways);
+        // Inputs that are there already need no transfer: the job can start as soon as it is submitted.
         let ahead = staged.as_ref().is_some_and(Staged::moves);
         if let Some(open) = entry.open() {
             open.ahead = ahead;
@@ -333,6 +339,7 @@ impl Metascheduler {
     /// Ends the staging of a job; `None` if none of its inputs is under way.
     fn stop_staging(&mut self, id: JobId) -> Option<Staged> {
         let entry = self.desk.get_mut(id)?;
+        // The staged data are moved out of the entry; any other stage is put back.
         match std::mem::replace(&mut entry.stage, Stage::Placed) {
             Stage::Staging(staged) => Some(staged),
             stage => {
@@ -353,6 +360,7 @@ impl Metascheduler {
     fn on_accepted(&mut self, now: Time, provider: ActorId, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.tried_by(provider, job) else { return };
         entry.at = Some(provider);
+        // Read before the stage changes. Data of a withdrawn job would travel for nothing.
         let sends_data = entry.open().is_some_and(|open| open.ahead) && !entry.withdrawn;
         entry.stage = Stage::Placed;
         if entry.withdrawn {
@@ -385,6 +393,7 @@ impl Metascheduler {
             self.cut_off(now, job, out);
         }
         let waits = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Backlog);
+        // A job that is being placed is only marked: answers about it are under way, and `try_next` drops it then.
         if self.desk.withdraw(from, job, out) == Withdrawal::Here
             && self.desk.get(job).is_some_and(waits)
         {
@@ -414,6 +423,7 @@ impl Metascheduler {
         (job, outcome): (JobId, JobOutcome),
         out: &mut Outbox,
     ) {
+        // The end of the job may overtake the message that the provider has accepted it.
         self.on_accepted(now, from, job, out);
         if self.desk.at(job, from).is_some()
             && let Some(entry) = self.desk.finish(job, outcome, out)
@@ -447,6 +457,7 @@ impl Metascheduler {
             SubmissionMessage::Started { job } | SubmissionMessage::NotWithdrawn { job } => {
                 self.relay(now, from, (job, message), out);
             }
+            // Promises are for users, and jobs ahead of their data are for providers.
             SubmissionMessage::Promise { .. }
             | SubmissionMessage::SubmitAhead(_)
             | SubmissionMessage::DataArrived { .. } => return false,

@@ -40,6 +40,7 @@ impl Nature {
         for (owner, processors) in self.owners(resource) {
             out.send(*owner, ResourceMessage::Failed { processors: processors.clone() });
         }
+        // Some resources are never repaired.
         if restore < Time::FOREVER {
             out.wake(restore, Timer::RestoreDue { resource });
         }

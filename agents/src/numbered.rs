@@ -33,12 +33,14 @@ pub(crate) trait TakesNumbered {
     /// Takes all messages for which it is time, and numbers those that it sends.
     #[inline]
     fn take_in_order(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        // Only the effects of this message are numbered below.
         let begin = out.effects.len();
         match message {
             Message::Numbered(message) => match self.numbered().receive(now, from, message, out) {
                 Some(messages) => {
                     messages.into_iter().for_each(|it| self.take(now, from, it, out));
                 }
+                // Only peers exchange numbered messages.
                 None => out.refuse(from),
             },
             Message::Wake(Timer::RepeatDue) => self.numbered().repeat(now, out),
@@ -117,18 +119,22 @@ impl Numbered {
         match message {
             NumberedMessage::Item { number, message } => {
                 if number >= peer.next {
+                    // A repeated message is dropped here; one with a smaller number was taken before.
                     peer.early.entry(number).or_insert(*message);
                 }
                 while let Some(message) = peer.early.remove(&peer.next) {
                     peer.next += 1;
                     taken.push(message);
                 }
+                // Also for a repeated message, because the last acknowledgement may have been lost.
                 out.send(from, NumberedMessage::Received { next: peer.next });
             }
             NumberedMessage::Received { next } => {
+                // An old acknowledgement changes nothing: its number is not above that of the first message.
                 while peer.first < next && peer.sent.pop_front().is_some() {
                     peer.first += 1;
                 }
+                // If messages are left, the time of the next repetition stays, so that it is not put off forever.
                 if peer.sent.is_empty() {
                     peer.again = Time::FOREVER;
                     self.set_timer(now, out);
@@ -159,6 +165,7 @@ impl Numbered {
                 is_first = true;
             }
             peer.sent.push_back(message.clone());
+            // A placeholder, because a message cannot be moved out of the list of effects.
             let item = std::mem::replace(message, NumberedMessage::Received { next: 0 }.into());
             *message = NumberedMessage::Item { number, message: Box::new(item) }.into();
         }

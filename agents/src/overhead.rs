@@ -26,6 +26,7 @@ impl Overheads {
     pub(crate) fn of(&self, job: &Job) -> u32 {
         let mut stream = job.lot.stream(self.seed, "overhead of co-allocation");
         let percent = self.law.sample(&mut stream).round();
+        // A law without bounds may draw a negative overhead, or one that makes a job many times longer.
         percent.clamp(0.0, f64::from(self.most)) as u32
     }
 }

@@ -116,6 +116,7 @@ impl Reallocator {
     /// Goes on as long as it need not wait.
     fn go_on(&mut self, now: Time, out: &mut Outbox) {
         loop {
+            // Taken out, because the steps change other fields; an activity that must wait is put back.
             self.doing = match std::mem::replace(&mut self.doing, Doing::Nothing) {
                 Doing::Nothing => {
                     if let Some(doing) = self.take_up(out) {
@@ -145,6 +146,7 @@ impl Reallocator {
     /// The next activity, if there is one.
     fn take_up(&mut self, out: &mut Outbox) -> Option<Doing> {
         let providers = &self.config.providers;
+        // Before new jobs, which are placed by events of their own after it.
         if std::mem::take(&mut self.is_due) {
             for &provider in providers {
                 out.send(provider, ReallocationMessage::WaitingRequest);
@@ -159,6 +161,7 @@ impl Reallocator {
     /// All providers have reported their waiting jobs.
     fn begin(&mut self, now: Time, said: Vec<Option<Vec<Waiting>>>, out: &mut Outbox) -> Doing {
         let Some((_, rule)) = self.config.reallocation else { return Doing::Nothing };
+        // Once for each reallocation is often enough to forget jobs that are over.
         self.data.keep(|job| self.desk.get(job).is_some());
         self.kept.retain(|&job, _| self.desk.get(job).is_some());
         let mut waiting = Vec::from_iter(said.into_iter().flatten());
@@ -187,6 +190,7 @@ impl Reallocator {
         }
         let waits = match event.decide() {
             Decision::Over => {
+                // The placement of a new job is not a review of waiting jobs.
                 if !event.is_of_newcomer() {
                     out.observe(Observation::WaitingReviewed(event.review()));
                 }
@@ -195,6 +199,7 @@ impl Reallocator {
             Decision::Stay { .. } => Waits::nothing(),
             Decision::Move { job, from, to } => {
                 let provider = self.config.providers[from];
+                // The job has ended, moved or been withdrawn since the provider answered.
                 if self.desk.at(job, provider).is_none_or(|entry| entry.withdrawn) {
                     Waits::nothing()
                 } else {
@@ -204,6 +209,7 @@ impl Reallocator {
             }
             Decision::Place { job, from, to, sizing } => {
                 if let Some(sizing) = sizing.filter(|_| self.keeps_sizes()) {
+                    // The first size counts, also after later moves.
                     self.kept.entry(job).or_insert(sizing.processors);
                 }
                 self.place(now, job, from, to, out)
@@ -269,6 +275,7 @@ impl Reallocator {
                 entry.stage = Stage::Sent(provider);
                 let submission = entry.submission.clone();
                 let stage_in = self.data.stage_in(now, job, to);
+                // After `stage_in`, which depends on the place of the data before the move.
                 self.data.sent(job, to, stage_in);
                 out.send(provider, ReallocationMessage::Submit { submission, sizes, stage_in });
                 Waits::Acceptance { job, from }
@@ -285,6 +292,7 @@ impl Reallocator {
                 out.stop(Timer::Reallocate);
             }
             (false, None) => {
+                // At least a tick after the last one, so that an instant has no two reallocations.
                 let next = now.max(self.last + Span::TICK).next_multiple_of(period);
                 self.next = Some(next);
                 out.set(next, Timer::Reallocate);
@@ -295,6 +303,7 @@ impl Reallocator {
 
     /// A reallocation is due. It is skipped if the last one still goes on.
     fn on_timer(&mut self, now: Time) {
+        // `set_timer` sets the next one if jobs are left.
         (self.next, self.last) = (None, now);
         self.is_due = match &self.doing {
             Doing::Nothing => true,

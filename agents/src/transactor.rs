@@ -131,6 +131,7 @@ impl Transactor {
         if self.desk.take_in(submitter, submission, stage).is_none() {
             return false;
         }
+        // Each job begins one provider further, so the remaining processors do not always go to the same providers.
         self.first = (self.first + 1) % self.config.providers.len().max(1);
         match refusal {
             Some(reason) => self.desk.refuse(id, reason, out),
@@ -147,7 +148,9 @@ impl Transactor {
         entry.stage.tries += 1;
         let (description, stage) = (&entry.submission.job, &entry.stage);
         let parts = divide(description.processors, self.config.providers.len(), stage.first);
+        // A job in one part has no communication between providers.
         let overhead = if parts.len() > 1 { stage.overhead } else { 0 };
+        // A booking of no time would hold nothing.
         let requested = description.requested_time.unwrap_or(Span::FOREVER).max(Span::TICK);
         let lead = self.config.transaction.lead(self.config.latency_max, parts.len());
         let from = (now + lead).max(description.ready.unwrap_or(now));
@@ -168,6 +171,7 @@ impl Transactor {
         let mut acts = Acts::new();
         let Some(number) = self.seat.open(now, parts, &mut acts) else { return };
         let id = AgreementId { coordinator: self.config.me, number };
+        // Before the acts are carried out, because a verdict may be among them.
         entry.stage.place = Some(Placed::new(id, now, from, asked.clone()));
         self.jobs.insert(number, job);
         self.observe(number, job, AgreementEvent::Opened { asked }, out);
@@ -190,6 +194,7 @@ impl Transactor {
                 let message = Box::new(message);
                 out.send(to, TransactionMessage::Said { job, message });
             }
+            // A verdict may add acts, which are carried out in the same pass.
             Act::Tell(verdict) => self.on_verdict(now, verdict, acts, out),
         });
         self.look_at_doubts(now, out);
@@ -203,6 +208,7 @@ impl Transactor {
         out: &mut Outbox,
     ) {
         let number = verdict.number();
+        // The job ended before, for example because its parts were over.
         let Some(&job) = self.jobs.get(&number) else { return };
         self.in_doubt.remove(&number);
         match verdict {
@@ -222,6 +228,7 @@ impl Transactor {
         let Some(entry) = self.desk.get_mut(job) else { return };
         entry.stage.place = None;
         let tries = entry.stage.tries;
+        // In this order: a withdrawn job is not refused, and a job that is too wide is not tried again.
         if entry.withdrawn {
             self.desk.cancel(now, job, out);
         } else if entry.stage.too_wide {
@@ -239,11 +246,13 @@ impl Transactor {
     fn on_too_wide(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
         let Some(entry) = self.desk.get_mut(job) else { return true };
         let place = entry.stage.place.as_ref();
+        // All providers have agreed, so none can find its part too wide.
         if place.is_some_and(|placed| placed.agreed) {
             return false;
         }
         entry.stage.too_wide = true;
         match place.map(|placed| placed.id.number) {
+            // The job waits for its next try, which would fail in the same way.
             None => {
                 out.stop(Timer::TryAgain { job });
                 self.desk.refuse(job, Refusal::TooWide, out);
@@ -298,6 +307,7 @@ impl Transactor {
             TransactionMessage::Said { job, message } => {
                 let is_own = message.id().coordinator == self.config.me;
                 let mut acts = Acts::new();
+                // A message about the agreement of another coordinator was delivered to the wrong actor.
                 let heard = is_own && self.seat.hear(now, from, *message, &mut acts);
                 self.carry_out(now, job, acts, out);
                 heard
@@ -314,6 +324,7 @@ impl Transactor {
             TransactionMessage::Over { job, id, outcome } => {
                 self.on_part_over(now, from, job, id, outcome, out)
             }
+            // These messages are for providers.
             TransactionMessage::Begin { .. } | TransactionMessage::Heard { .. } => false,
         }
     }
@@ -346,6 +357,7 @@ impl Actor for Transactor {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        // At the first message, because an actor receives no message at the start of the run.
         if !std::mem::replace(&mut self.started, true) {
             self.start(now, out);
         }
@@ -375,6 +387,7 @@ impl Actor for Transactor {
                 true
             }
             Message::Run(RunMessage::Crashed) => {
+                // No timer is set below: a crashed actor does not act before it restarts.
                 self.on_crashed();
                 return;
             }

@@ -73,7 +73,9 @@ impl User {
     /// Its user's patience begins at its submission.
     fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
         let reserved = job.reservation.is_some();
+        // A reservation is requested ahead of its window.
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now && !reserved));
+        // Cloned before the submission takes the job; most jobs are no tasks.
         let task = job.task.is_some().then(|| Arc::clone(&job));
         let submission = Submission { job, class: self.config.class, user: self.config.me };
         let entry = self.desk.take_in(self.config.me, submission, None);
@@ -111,6 +113,7 @@ impl User {
         }
         for child in self.tasks.done(job) {
             let Some(entry) = self.desk.get_mut(child) else { continue };
+            // Before the submission, which must carry the time.
             released(entry, now);
             submit(&self.config, now, entry, out);
         }
@@ -157,6 +160,7 @@ impl User {
         // processors in it.
         let most = reservation.and_then(|it| it.accepts).unwrap_or(0);
         let near = |it: &Alternative| requested_time.is_some_and(|time| it.is_within(most, time));
+        // Over all alternatives: the record shows them also if none is acceptable.
         let earliest = others.iter().map(|it| it.start).min();
         let mut near: Vec<Alternative> = others.into_iter().filter(near).collect();
         // In reverse, because alternatives are taken from the end.
@@ -186,11 +190,13 @@ impl User {
                 self.on_alternatives(now, job, others, out)
             }
             ReservationMessage::Expired { job } => self.take_next(now, job, out),
+            // The user waits for the end of the job in any case.
             ReservationMessage::Granted { .. }
             | ReservationMessage::Fixed { .. }
             | ReservationMessage::Broken { .. }
             | ReservationMessage::Shrunk { .. } => true,
             ReservationMessage::Revoked { job, .. } => {
+                // As with `Finished`, the provider records the job.
                 self.on_over(now, job, JobOutcome::Failed, out);
                 true
             }
@@ -217,6 +223,7 @@ impl User {
             SubmissionMessage::Refused { job, reason } => self.on_refused(now, job, reason, out),
             SubmissionMessage::Finished { job, outcome } => self.on_over(now, job, outcome, out),
             SubmissionMessage::Started { job } => self.settle(job, out),
+            // Other news of a job changes nothing for its user.
             _ => {}
         }
     }
@@ -266,6 +273,7 @@ impl Actor for User {
                 true
             }
             Message::Wake(Timer::PatienceOver { job }) => {
+                // The job stays on the desk: the provider may answer that it is too late.
                 out.send(self.config.submits_to, SubmissionMessage::Withdraw { job });
                 true
             }

@@ -151,6 +151,7 @@ pub(crate) fn submit_all(
         check_past(cluster, work.output)?;
     }
     for work in works {
+        // Only after all sweeps were checked, so that a refusal leaves no files.
         announce(work.experiment, work.output)?;
     }
     let (mut requests, mut runs, mut tasks) = (Vec::new(), 0, 0);
@@ -160,6 +161,7 @@ pub(crate) fn submit_all(
             continue;
         }
         let chunks = chunks(cluster, work, &site, &todo, &costs)?;
+        // The limit holds for all sweeps of the command together.
         site.jobs -= chunks.len();
         (runs, tasks) = (runs + todo.len(), tasks + chunks.len());
         requests.push(Request {
@@ -210,6 +212,7 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     let all = rounds.all.values().flat_map(|round| round.jobs());
     let active: Vec<String> = all.filter(|job| jobs.is_active(job)).collect();
     let status = format!("`{}` reports its progress", status_of(output));
+    // Before the other question, because --resume would not help then.
     if !active.is_empty() {
         let message = format!("jobs of this sweep wait or run: {}", active.join(", "));
         let hint = format!("{status}; `haggle sweep cancel` ends them");
@@ -238,9 +241,11 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         Ok((todo, costs))
     };
     let (todo, costs) = look(output)?;
+    // Costs are needed only to cut chunks by time.
     if cluster.chunk.is_some() || !costs.is_empty() || todo.is_empty() {
         return Ok((todo, costs));
     }
+    // Evenly over the sweep, because durations differ from point to point.
     let first: BTreeSet<usize> = todo.iter().copied().step_by(todo.len().div_ceil(FIRST)).collect();
     if !quiet {
         let runs = count(first.len(), "run");
@@ -257,11 +262,13 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         workers: 1,
         figures,
         on_failure: OnFailure::GoOn,
+        // Not `STOP`, because the time for these runs ends them as well.
         stop: &late,
         on_run: &|| {},
     };
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
+            // Short steps, so that the thread ends soon after the runs.
             let moment = Duration::from_millis(20);
             let mut left = Duration::from_secs(FIRST_SECONDS);
             while !over.load(Ordering::Relaxed) && !left.is_zero() && !STOP.load(Ordering::Relaxed)
@@ -276,6 +283,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         ended
     });
     match ended {
+        // The time for the first runs is over; those that have ended are enough.
         Err(SweepError::Interrupted) if !STOP.load(Ordering::Relaxed) => {}
         ended => drop(ended?),
     }
@@ -283,6 +291,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         return look(output);
     }
     let (_, costs) = look(place)?;
+    // The time was over before a run began.
     if !place.exists() {
         return Ok((todo, costs));
     }
@@ -309,6 +318,7 @@ fn chunks(
     let most = site.jobs;
     if let Some(each) = cluster.chunk {
         let all: Vec<usize> = units.keys().copied().collect();
+        // Rounded up: a pack is never divided, and a chunk has at least one.
         let chunks = cut_evenly(&all, (each as usize).div_ceil(size));
         return match chunks.len() > most {
             true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),
@@ -323,9 +333,11 @@ fn chunks(
     let all: Vec<(usize, f64)> =
         units.iter().map(|(&unit, runs)| (unit, runs.iter().map(cost).sum())).collect();
     let longest = all.iter().map(|unit| unit.1).fold(0.0, f64::max);
+    // The whole limit, because a single unit cannot be cut.
     if longest > limit {
         return Err(SlurmError::TooLong { seconds: longest, limit });
     }
+    // Half of the limit, because durations vary from run to run.
     let chunks = cut(&all, limit / 2.0);
     match chunks.len() > most {
         true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),
@@ -374,6 +386,7 @@ pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
     let rounds = Rounds::read(output)?;
     let round = rounds.all.get(&task.round);
     let units =
+        // Checked, because both numbers come from outside.
         round.and_then(|round| Some((round, round.units(task.first.checked_add(number)?)?)));
     let Some((round, units)) = units else {
         return Err(Error::Unfit {
@@ -403,6 +416,7 @@ pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
         output,
         wanted,
         pack,
+        // Slurm grants a task one processor unless more are requested.
         workers: cores.unwrap_or(1),
         figures,
         on_failure: OnFailure::GoOn,

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let runs = (open_run(&args.a)?, open_run(b)?);
     let mut comparison = compare(&runs.0, &runs.1, args.jobs)?;
     if !args.metrics.is_empty() {
+        // Groups have too many metrics to be listed without a request.
         comparison.metrics.extend(metrics_of_groups(&runs.0, &runs.1)?);
         let asked = asked(&args.metrics, comparison.metrics.iter().map(|it| &*it.metric))?;
         comparison.metrics.retain(|it| asked.contains(&it.metric));
@@ -118,10 +119,13 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison, are_asked: bool) -> Stri
         text.push_str(&format!("inputs with other contents: {}\n", comparison.inputs.join(", ")));
     }
     text.push('\n');
+    // Of identical runs as well: different scenarios may have the same results.
     text.push_str(&scenarios(comparison.scenario.as_deref()));
+    // Equal tables have neither metrics nor jobs that differ.
     if comparison.identical {
         return text;
     }
+    // Requested metrics are printed even if they are the same.
     if are_asked || comparison.metrics.iter().any(|it| it.a != it.b) {
         let mut rows = vec![row(["metric", "A", "B", "B - A", "%"])];
         rows.extend(comparison.metrics.iter().map(metric_row));
@@ -160,6 +164,7 @@ fn verdict(comparison: &Comparison) -> String {
             "identical: all tables and the summary are the same\n".to_owned()
         }
         true => "identical: the common tables and the summary are the same\n".to_owned(),
+        // Their digests differ, but the tables were changed in the same way.
         false if comparison.tables.is_empty() && !text.is_empty() => {
             "both have the same tables now\n".to_owned()
         }
@@ -198,6 +203,7 @@ fn metric_row(pair: &MetricPair) -> Vec<String> {
         Some(0.0) => "0".to_owned(),
         Some(share) => format!("{:+.2}", share * 100.0),
     };
+    // In one form, so that A, B and their difference can be compared by eye.
     let [a, b, difference] = alike([pair.a, pair.b, pair.difference()]);
     vec![pair.metric.clone(), a, b, signed(pair.difference(), difference), percent]
 }
@@ -217,6 +223,7 @@ fn width(half: Option<f64>, written: String) -> String {
 
 fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
     let mut text = other_jobs(jobs, seeds);
+    // If all jobs are others, a line of zeros would say nothing.
     if jobs.in_both > 0 || jobs.other == 0 {
         text.push_str(&format!(
             "{} in both: {} started earlier in B, {} later, {} at the same time\n",
@@ -300,6 +307,7 @@ fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
 
 /// How attempts ended.
 fn attempts(attempts: &AttemptDifferences) -> String {
+    // Sums may agree although single jobs had more attempts, or fewer.
     if attempts.outcomes.iter().all(|it| it.a == it.b) && attempts.more + attempts.fewer == 0 {
         return String::new();
     }

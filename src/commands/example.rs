@@ -66,6 +66,7 @@ impl Given {
     /// Reads the scenario.
     pub(crate) fn read(&self) -> Result<Source, Error> {
         let paths: Vec<&String> = self.settings.iter().map(|(path, _)| path).collect();
+        // The order of arguments should not decide which of two values holds.
         let again = paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path));
         if let Some((_, path)) = again {
             return Err(Error::Unfit {
@@ -105,6 +106,7 @@ impl Given {
 
 /// A path and its value, with the first `=` between them.
 fn setting(text: &str) -> Result<(String, String), String> {
+    // The first one: a path has no such sign, a value may have one.
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {
             Ok((path.trim().to_owned(), value.trim().to_owned()))

@@ -58,6 +58,7 @@ pub(crate) struct Args {
 /// Reads the identification of a job.
 fn asked(text: &str) -> Result<Asked, String> {
     let number = |text: &str| text.parse().ok();
+    // The last one, because a workload's name may contain the sign itself.
     let asked = match text.rsplit_once('!') {
         Some((workload, job)) => number(job).map(|job| Asked::InWorkload(workload.to_owned(), job)),
         None => number(text).map(Asked::InRun),
@@ -80,14 +81,17 @@ fn stories(run: &RunReader, args: &Args) -> Result<String, Error> {
     let mut jobs: Vec<JobRow> = Vec::new();
     for (asked, found) in args.jobs.iter().zip(find(run, &args.jobs)?) {
         match found {
+            // The same job by both of its numbers has one story.
             Some(job) if jobs.iter().any(|it| it.job == job.job) => {}
             Some(job) => jobs.push(job),
             None => return Err(unknown(asked, run)?),
         }
     }
+    // Messages are the largest table; text without them need not read it.
     let all = Chronicle::of(run, &jobs, args.messages || args.json)?;
     let stories = Vec::from_iter(jobs.iter().map(|job| all.story(job)));
     Ok(match stories.as_slice() {
+        // One job is an object without a list around it, so that `jq .outcome` works.
         [story] if args.json => format!("{:#}\n", json!(story)),
         stories if args.json => format!("{:#}\n", json!(stories)),
         stories => {
@@ -112,6 +116,7 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
     let all = Chronicle::read(run)?;
     let mut starts =
         Vec::from_iter(all.jobs().iter().flat_map(|job| Start::all_of(&all.story(job))));
+    // What never began comes last. Starts of one instant are in the order of the jobs.
     let time = |it: &Start| it.start.unwrap_or(f64::INFINITY);
     let name = |it: &Start| (it.job, it.attempt);
     starts.sort_by(|a, b| time(a).total_cmp(&time(b)).then(name(a).cmp(&name(b))));
@@ -220,6 +225,7 @@ fn intervals(story: &Story) -> String {
         let long = |time| format!("{} s", seconds(time));
         let processors = it.processors.to_string();
         let how = it.how.clone();
+        // Most intervals are done; only the others are worth a word.
         let outcome = if it.outcome == "done" { String::new() } else { it.outcome.clone() };
         let (cluster, predicted) = (it.cluster.clone(), long(it.predicted));
         vec![phases, cluster, processors, how, long(moved), long(ran), predicted, outcome]
@@ -287,6 +293,7 @@ fn refused(story: &Story) -> String {
         story.sizes.iter().map(|(provider, size)| format!("{provider} has {size}")).collect();
     let needs = whole(story.processors, "processor");
     let reason = match story.refusal.as_deref() {
+        // The tasks of a bag are of one processor each, so its number of tasks says nothing about sizes.
         Some("too_wide" | "no_provider") if story.shape != "bag" => {
             format!("It needs {needs}; {}.", sizes.join(", "))
         }
@@ -329,6 +336,7 @@ fn parent_failed(story: &Story) -> String {
 /// room.
 fn no_window(story: &Story) -> String {
     let from = story.ready.map_or(story.submit, |ready| ready.max(story.submit));
+    // A window without a deadline never ends, so it is neither over nor too short.
     let until = story.deadline.unwrap_or(f64::INFINITY);
     let asked = story.requested_time.unwrap_or(0.0);
     let by = story.deadline.map_or_else(String::new, |by| format!(" to {} s", seconds(by)));

@@ -16,6 +16,7 @@ pub(crate) fn check(path: &Path, force: bool) -> Result<(), Error> {
 
 /// Draws into `path`. The file is complete or does not exist.
 pub(crate) fn draw(figure: &Figure, size: Size, path: &Path, force: bool) -> Result<(), Error> {
+    // Drawn before the file is opened, so that a figure without data leaves none.
     let bytes = figure.bytes(ImageFormat::of(path)?, size)?;
     let mut out = Output::create(path, force)?;
     out.write_all(&bytes).map_err(|error| failed(path, error))?;

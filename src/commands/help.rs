@@ -30,12 +30,14 @@ const IN_FULL: usize = 6;
 /// Prints the explanation.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let mut command = Cli::command();
+    // Builds the subcommands too, whose help would otherwise lack the name of the program.
     command.build();
     let mut found = Some(&mut command);
     for word in &args.words {
         found = found.and_then(|command| command.find_subcommand_mut(word));
     }
     let text = match (found, args.words.as_slice()) {
+        // A command precedes a key of the same name; the brackets of a table name the key.
         (Some(command), words) => {
             let mut text = format!("{}\n", command.render_long_help().to_string().trim_end());
             if let [word] = words

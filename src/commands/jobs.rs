@@ -72,6 +72,7 @@ fn names() -> impl Iterator<Item = &'static str> + Clone {
 fn columns(with_reverse: bool) -> PossibleValuesParser {
     let names = names().map(str::to_owned);
     let reverse = names.clone().filter(|_| with_reverse).map(|it| format!("-{it}"));
+    // Hidden, because the help would list each column twice.
     let reverse = reverse.map(|it| clap::builder::PossibleValue::new(it).hide(true));
     PossibleValuesParser::new(names.map(clap::builder::PossibleValue::new).chain(reverse))
 }
@@ -86,6 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let condition = condition.transpose()?;
     let mut shown = shown(args, condition.as_ref());
     let by_name = shown.contains(&TASK_NAME);
+    // The condition and the sorting need the names of all jobs, a list only those of its own.
     let all_names = if by_name { task_names(&run, &Rows::all())? } else { Names::new() };
     let mut found = found(&run, args, condition.as_ref(), &all_names)?;
     let all = found.len();
@@ -93,13 +95,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if limit > 0 {
         found.truncate(limit);
     }
+    // Only now are all columns read, and only of the listed jobs: a run may have millions.
     let listed = Rows::of("job", found.iter().copied());
     let rows = run.columns_of(Table::Jobs, &of_table(&shown), &listed)?;
+    // The table has its own order, whatever the order of the requested rows.
     let order = order(&rows, &found)?;
     let names = match !by_name && args.columns.is_empty() {
         true => task_names(&run, &listed)?,
         false => all_names,
     };
+    // The column would be empty for runs whose workflows have no files with names.
     if !by_name && !names.is_empty() {
         shown.push(TASK_NAME);
     }
@@ -177,6 +182,7 @@ fn found(
     asked.extend(sort.map(|it| it.0));
     asked.sort_unstable();
     asked.dedup();
+    // The name is no column of this table; `cell` finds it by the number of the job.
     asked.retain(|it| *it != TASK_NAME);
     let (mut found, mut mistake) = (Vec::new(), None);
     run.in_batches(Table::Jobs, &asked, &Rows::all(), |data| {
@@ -191,6 +197,7 @@ fn found(
                 }
                 Ok(false) => {}
                 Err(error) => {
+                    // The first mistake counts: a later batch must not replace it.
                     mistake = mistake.take().or(Some((job, error)));
                     break;
                 }
@@ -208,6 +215,7 @@ fn found(
         });
     }
     if let Some((_, reverse)) = sort {
+        // Stable: equal jobs stay in the order of the table, also in the reverse order.
         found.sort_by(|a, b| {
             let order = compare(&a.0, &b.0);
             if reverse { order.reverse() } else { order }
@@ -264,6 +272,7 @@ fn shown(args: &Args, condition: Option<&Condition>) -> Vec<&'static str> {
     }
     shown.extend(condition.iter().flat_map(|it| it.columns()).copied());
     shown.extend(args.sort.as_deref().and_then(|it| named(it.trim_start_matches('-'))));
+    // The first place of each column counts, and conditions may name columns that are listed already.
     let mut once: Vec<&'static str> = Vec::new();
     shown.retain(|it| {
         let new = !once.contains(it);

@@ -248,6 +248,7 @@ fn disclosures(words: &[Word]) -> String {
     let mut rows = vec![row(["level", "disclosed facts", "needed by"])];
     for level in words {
         let level_of = read::<Disclosure>(&level.word);
+        // Equal, not at least: the last line says that each level includes those above it.
         let asks = |needs: Option<Disclosure>| needs == level_of;
         let mut askers: Vec<String> = Vec::new();
         for (kind, definition, needs) in [
@@ -294,6 +295,7 @@ fn disclosures(words: &[Word]) -> String {
 fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
     let word = toml::Value::String(word.to_owned());
     let table = toml::Table::from_iter([("name".to_owned(), word.clone())]);
+    // Words with parameters are tables; what needs further keys gives `None`.
     word.try_into().or_else(|_| table.try_into()).ok()
 }
 

@@ -80,6 +80,7 @@ struct Template {
 /// The text of the scenario.
 fn text(args: &Args) -> Result<Cow<'static, str>, Error> {
     let text = match &args.template {
+        // The template of a log has further places to fill.
         Template { log: Some(log), .. } => return of_log(log, args).map(Cow::Owned),
         Template { example: Some(name), .. } => example::text(name),
         Template { offers: true, .. } => OFFERS,
@@ -116,8 +117,10 @@ fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
         Some(folder) if folder != Path::new("") => fs::canonicalize(log).unwrap_or(log.to_owned()),
         _ => log.to_owned(),
     };
+    // As a value of TOML, because the path may have quotes or backslashes.
     let path = toml::Value::String(from_there.display().to_string()).to_string();
     let file = args.file.display().to_string();
+    // Each is replaced only once, because a path may contain these words itself.
     let text = LOG.replacen("FILE", &file, 1).replacen("\"LOG\"", &path, 1);
     let text = text.replacen("processors = 64", &format!("processors = {processors}"), 1);
     Ok(match args.estimates {
@@ -135,6 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
     let written = match args.force {
         true => fs::write(&args.file, text.as_bytes()),
+        // Not checked beforehand: another command might create the file in between.
         false => File::create_new(&args.file).and_then(|mut file| file.write_all(text.as_bytes())),
     };
     match written {

@@ -40,6 +40,7 @@ enum Sink {
 /// Checks that data may go to `path`, before any input is read.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     match fs::metadata(path) {
+        // First: a file called `-` does not matter.
         _ if path == Path::new("-") => Ok(()),
         Ok(found) if found.is_file() && !force => Err(Error::Exists(path.to_owned())),
         Ok(found) if found.is_dir() => Err(failed(path, io::ErrorKind::IsADirectory.into())),
@@ -81,12 +82,14 @@ impl Output {
             // Another command may have created the file meanwhile.
             check_free(&self.path, self.force)?;
             fs::rename(hidden, end).map_err(|error| failed(&self.path, error))?;
+            // The file has its name now, so that dropping removes nothing.
             self.rename = None;
         }
         Ok(())
     }
 
     fn complete(&mut self) -> io::Result<()> {
+        // Taken, because packers are consumed by their end.
         let mut buffer = match self.packer.take() {
             None => return Ok(()),
             Some(Packer::Plain(buffer)) => buffer,
@@ -111,6 +114,7 @@ impl Drop for Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.packer {
+            // Nothing is written after `finish`, which consumes the output.
             None => Ok(bytes.len()),
             Some(Packer::Plain(buffer)) => buffer.write(bytes),
             Some(Packer::Gzip(packer)) => packer.write(bytes),
@@ -164,13 +168,17 @@ fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     // The process number keeps two commands from sharing a file.
     hidden_name.push(format!(".{}.partial", process::id()));
     let hidden = end.with_file_name(hidden_name);
+    // The parent of a bare name is the empty path.
     let folder = end.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Only files of this name, because other commands may write beside it.
     leftovers::clear(folder.unwrap_or(Path::new(".")), |it| {
         is_hidden_of(&name.to_string_lossy(), it)
     });
+    // Before the file exists, so that no signal finds it unknown.
     interrupt::hide(&hidden);
     loop {
         let file = File::create(&hidden)?;
+        // Another command may have cleared the file between its creation and the lock.
         if leftovers::hold(&file, &hidden)? {
             return Ok((Sink::File(file), Some((hidden, end))));
         }

@@ -186,6 +186,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         .unwrap_or_default();
     let is_axis = |name: &Name| axes.contains(&name.as_str());
     for figure in figures.iter_mut().filter(|figure| figure.kind.measures()) {
+        // Bars that are grouped by an axis have it on the x axis already.
         let given =
             figure.kind == FigureKind::Bars && figure.group_by.as_ref().is_some_and(is_axis);
         if !given {
@@ -195,6 +196,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     let sweep = SweepData::read(&experiment, folder, &figures)?;
     let paths = paths(args, &figures, folder)?;
     let compares = figures.iter().any(|figure| figure.kind.compares());
+    // Opened only for figures that compare runs: a sweep may have thousands.
     let variants = compares.then(|| runs_of_variants(&experiment, folder)).transpose()?;
     for (figure, path) in figures.iter().zip(&paths) {
         match variants.as_ref().filter(|_| figure.kind.compares()) {
@@ -233,6 +235,7 @@ fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
     let mut runs: Vec<(String, RunReader)> = Vec::new();
     let last = |folder: &Path| folder.file_name().map(|name| name.to_string_lossy().into_owned());
     for folder in folders {
+        // The last part of a path is enough, if no other run has it.
         let name = last(folder).filter(|name| {
             folders.iter().filter(|other| last(other).as_ref() == Some(name)).count() == 1
         });
@@ -278,6 +281,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         });
     }
     for figure in &mut figures {
+        // Options win over the scenario; what no option names stays.
         if !args.providers.is_empty() {
             figure.providers = args.providers.clone();
         }
@@ -287,6 +291,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.labels = args.labels.or(figure.labels);
         figure.from = args.from.or(figure.from);
         figure.until = args.until.or(figure.until);
+        // A flag without a value cannot turn off what the scenario turns on.
         figure.dates |= args.dates;
         figure.metric = args.metric.clone().or(figure.metric.take());
         if !args.metrics.is_empty() {
@@ -310,6 +315,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.size = args.size.or(figure.size);
         figure.title = args.title.clone().or(figure.title.take());
         figure.format = args.format.unwrap_or(figure.format);
+        // Only now, because one of the two may be the scenario's.
         if let (Some(from), Some(until)) = (figure.from, figure.until)
             && until <= from
         {
@@ -356,6 +362,7 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
             let mut kinds: Vec<String> =
                 figures.iter().map(|figure| format!("\"{}\"", figure.kind.name())).collect();
             kinds.dedup();
+            // The option names one provider each time, so its name is singular.
             let option = if key == "providers" { "provider" } else { key };
             let fitting = FigureKind::ALL.into_iter().filter(|&kind| uses(&Figure::of_kind(kind)));
             let fitting: Vec<&str> = fitting.map(FigureKind::name).collect();
@@ -420,6 +427,7 @@ fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>,
         }
         output => {
             let folder = output.as_deref().unwrap_or(folder);
+            // The folder of a run exists; only a named one may be missing.
             if output.is_some() {
                 let written = fs::create_dir_all(folder);
                 written.map_err(|error| Error::Write { path: folder.to_owned(), error })?;

@@ -145,6 +145,7 @@ impl TypedValueParser for PolicyParser {
         value: &OsStr,
     ) -> Result<Policy, clap::Error> {
         let known = EnumValueParser::<Policy>::new().parse_ref(command, arg, value);
+        // Orders of the queue are often taken for policies.
         known.map_err(|error| match order_of(&value.to_string_lossy()) {
             None => error,
             Some(order) => clap::Error::raw(
@@ -204,6 +205,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         let message = format!("policy \"{}\" is there twice", policy.word());
         return Err(Error::Unfit { message, hint: "name each policy once".to_owned() });
     }
+    // Each policy reads the log again.
     if policies.len() > 1 && (args.log == Path::new("-") || is_pipe(&args.log)) {
         return Err(Error::Unfit {
             message: "a log that comes through a pipe can be read only once".to_owned(),
@@ -230,6 +232,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let mut recorded = None;
     for (scenario, &policy) in scenarios.iter().zip(policies) {
         let (outcome, totals) = replay(args, policy, scenario, &warnings)?;
+        // The same for every policy, because the jobs are the same.
         recorded = totals;
         if !args.quiet {
             // Mistakes of a log are the same under every policy.
@@ -411,6 +414,7 @@ fn without_effect(scenarios: &[Scenario]) -> Vec<String> {
         let variants = read.into_iter().flat_map(|experiment| experiment.variants);
         variants.flat_map(|variant| variant.warnings).collect()
     };
+    // Only warnings that hold under all policies: an option that one of them uses has an effect.
     let mut each = scenarios.iter().map(of);
     let first = each.next().unwrap_or_default();
     each.fold(first, |both, other| both.into_iter().filter(|it| other.contains(it)).collect())
@@ -424,11 +428,13 @@ fn stem(log: &Path) -> String {
         let rest = endings.iter().find_map(|ending| name.strip_suffix(ending));
         rest.map(str::to_owned).unwrap_or(name)
     };
+    // From the outside in, because the packing is the last extension.
     without(without(name, &[".gz", ".zst"]), &[".swf"])
 }
 
 /// Number of processors of a log's machine, from its header.
 pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
+    // A pipe can be read only once, and the run needs the whole log.
     if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }

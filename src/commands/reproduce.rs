@@ -99,6 +99,7 @@ pub(crate) fn library(folder: Option<&Path>) -> Library {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let library = library(args.scenarios.as_deref());
     let catalogue = Catalogue::read(&library, study::ALL)?;
+    // Before the folder is created: a page makes no runs and no figures.
     if !args.page.is_empty() {
         print(&page(&catalogue, &args.page)?)?;
         return Ok(Exit::Success);
@@ -110,6 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         return on_cluster::task(args, &library, &catalogue, &output, task);
     }
     let mut desk = Desk { args, library, output, obtained: BTreeMap::new(), worst: None };
+    // All missing logs are told at once, before the first run, which may take hours.
     let wanted = desk.with_logs(wanted);
     if args.cluster.slurm {
         return on_cluster::submit(args, &desk.library, &desk.output, &wanted);
@@ -117,6 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let mut findings: Vec<Finding<'_>> = Vec::new();
     for (study, figure) in &wanted {
         desk.draw(study, figure)?;
+        // A claim about several figures is tested with the first of them only.
         let new = |claim: &&Claim| !findings.iter().any(|known| std::ptr::eq(known.claim, *claim));
         let claims: Vec<&Claim> = study.claims_about(&figure.name).filter(new).collect();
         let found = desk.test(study, &claims)?;
@@ -140,6 +143,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         }
     }
     let exit = if missed(&findings) { Exit::Differs } else { Exit::Success };
+    // An error counts more than a missed claim, whose data may be lacking because of it.
     Ok(desk.worst.unwrap_or(exit))
 }
 
@@ -155,10 +159,12 @@ fn wanted<'a>(
     let mut wanted: Vec<(&Rc<Study>, &Figure)> = Vec::new();
     for name in names {
         if name == "all" {
+            // In place of earlier names, which would otherwise come first.
             wanted = catalogue.figures().collect();
             break;
         }
         let found = match catalogue.figure(name) {
+            // A figure precedes a study of the same name.
             Some(found) => vec![found],
             None => catalogue.figures().filter(|(study, _)| study.name == *name).collect(),
         };
@@ -257,6 +263,7 @@ impl Desk<'_> {
                 }
                 None => judge(claim, None),
             };
+            // Other failures follow from data that were not obtained, which has been reported.
             if let Judgement::Failed(Failure::Expression(problem)) = &finding.judgement {
                 self.tell(&Error::InvalidScenario(problem.clone()));
             }
@@ -280,9 +287,11 @@ impl Desk<'_> {
         let mut sources = Some(Vec::new());
         for origin in origins {
             let key = (study.name.clone(), origin.clone());
+            // Figures share data, and a failure is reported only once.
             if !self.obtained.contains_key(&key) {
                 let obtained = match self.obtain(study, origin) {
                     Ok(obtained) => Some(obtained),
+                    // Such an error would meet every further figure as well.
                     Err(error) if trouble::ends_all(&error) => return Err(error),
                     Err(error) => {
                         self.tell(&error);
@@ -315,6 +324,7 @@ impl Desk<'_> {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let workers = self.args.jobs.map_or_else(cores, NonZeroUsize::get);
         let data = task.carry_out(workers, &STOP, &|| bar.inc(1));
+        // Before an error is returned, whose text the bar would overwrite.
         bar.finish_and_clear();
         Ok(Rc::new(data?))
     }

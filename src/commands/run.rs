@@ -105,6 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let own = OwnFolder::new(name, args.given.origin());
     let existing = match (args.force, &args.output) {
         (true, _) => Existing::Replace,
+        // A named folder may belong to anything.
         (false, Some(_)) => Existing::Keep,
         (false, None) => own.existing()?,
     };
@@ -124,6 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         warnings: &without_effect,
     };
     let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
+    // Only after the run: a failed one must not claim the folder for its scenario.
     if destination.folder == own.path() {
         own.note()?;
     }
@@ -175,6 +177,7 @@ fn single(experiment: Experiment) -> Result<(Scenario, Vec<String>), Error> {
     let mut runs = experiment.runs();
     let first = runs.next().map(|run| (run.scenario(), run.variant.warnings.clone()));
     match (first, runs.count()) {
+        // The remaining runs are counted for the message; a sweep of one run is a run as well.
         (Some(run), 0) => Ok(run),
         (_, others) => Err(Error::SweepIsNoRun { runs: others + 1 }),
     }

@@ -90,6 +90,7 @@ fn show_results(args: &Args) -> Result<Exit, Error> {
 fn table_as_text(text: &str, file: &Path) -> String {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().cloned().unwrap_or_default();
+    // A file of another form is printed as it is.
     let Some(axes) = header.iter().position(|name| name == "metric") else {
         return text.to_owned();
     };
@@ -97,6 +98,7 @@ fn table_as_text(text: &str, file: &Path) -> String {
         let at = header.iter().position(|it| it == name);
         at.and_then(|at| row.get(at)).unwrap_or_default().to_owned()
     };
+    // An empty cell or a word stays as it is.
     let in_short = |cell: String| cell.parse().map_or(cell, number);
     let heads = ["metric", "runs", "mean", "std", "95 % of it"].map(str::to_owned);
     let mut table = vec![header.iter().take(axes).map(str::to_owned).chain(heads).collect()];
@@ -105,6 +107,7 @@ fn table_as_text(text: &str, file: &Path) -> String {
         let metric = cell(&row, "metric");
         if USUAL.contains(&metric.as_str()) {
             let half = in_short(cell(&row, "ci95"));
+            // One replication has no confidence interval.
             let half = if half.is_empty() { "-".to_owned() } else { format!("± {half}") };
             let values = [
                 metric.clone(),
@@ -115,6 +118,7 @@ fn table_as_text(text: &str, file: &Path) -> String {
             ];
             table.push(row.iter().take(axes).map(str::to_owned).chain(values).collect());
         }
+        // A set, because each metric has a row for every variant.
         metrics.insert(metric);
     }
     let left = Vec::from_iter(0..=axes);

@@ -142,9 +142,11 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         pack: args.pack.map(NonZeroUsize::get),
         figures: if args.figures { Figures::Draw } else { Figures::Skip },
     };
+    // Before the folder is cleared, which is the work of the submitting command.
     if let Some(task) = &args.cluster.task {
         return cluster::task(&work, task);
     }
+    // Parts would all give the same warnings.
     if args.part.is_none() || args.force {
         see_to_others(args, &experiment, &output)?;
     }
@@ -167,11 +169,13 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
             name,
             arguments: &arguments(args, &output),
             sum: "--merge",
+            // Read again, because the experiment has consumed the source.
             variables: &cluster::variables([&args.given.read()?]),
             quiet: args.quiet,
         };
         return cluster::submit_all(&args.cluster, &[work], &words);
     }
+    // Behind the removal of stale runs, which are missing from now on.
     let progress = look(&experiment, &folder, &output, wanted)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
@@ -188,6 +192,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         Some(part) => (0..progress.runs).filter(|&number| part.has(number / size)).count(),
         None => progress.runs,
     };
+    // Of a part this is a guess: the runs that are done may belong to other parts.
     let bar = many_runs(Show::unless(args.quiet), runs as u64, progress.done.min(runs) as u64);
     let conduct = SweepConduct {
         output: &output,
@@ -202,6 +207,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     announce(&experiment, &output)?;
     let Some(part) = args.part else {
         let swept = sweep(&experiment, &folder, &conduct);
+        // Before any output, which the bar would overwrite.
         bar.finish_and_clear();
         return tell(args, progress.runs, &output, &swept?);
     };
@@ -343,6 +349,7 @@ fn tell_failed(runs: usize, failed: &[Failed]) -> Exit {
                    again\n",
     );
     say(&text);
+    // A bug is a failed check; all other failures are mistakes of the scenario.
     match failed.iter().any(|it| it.cause == Cause::Bug) {
         true => Exit::Differs,
         false => Exit::InvalidInput,
@@ -356,12 +363,14 @@ fn means(swept: &Swept) -> String {
     }
     let mut known = BTreeSet::new();
     let points = swept.rows.iter().map(|row| row.point.as_slice());
+    // Each point once, in the order of its first row.
     let points: Vec<&[String]> = points.filter(|&point| known.insert(point)).collect();
     let metrics: Vec<&str> = swept.metrics.iter().map(String::as_str).collect();
     let heads = swept.axes.iter().map(String::as_str).chain(["runs"]).chain(metrics.clone());
     let mut table = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
     for &point in &points {
         let of_point: Vec<_> = swept.rows.iter().filter(|row| row.point == point).collect();
+        // A metric counts only the runs in which it has a value.
         let runs = of_point.iter().map(|row| row.estimate.n).max().unwrap_or(0);
         let cells = metrics.iter().map(|metric| {
             let row = of_point.iter().find(|row| row.metric == *metric);

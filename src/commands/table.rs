@@ -5,6 +5,7 @@
 pub(crate) fn lines(rows: &[Vec<String>], left: &[usize]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
+        // Characters, not bytes: `±` has two bytes.
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0)).map(width).collect();
@@ -18,6 +19,7 @@ pub(crate) fn lines(rows: &[Vec<String>], left: &[usize]) -> String {
             };
             line.push_str(&cell);
         }
+        // Empty last cells would leave blanks at the ends of lines.
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -52,6 +54,7 @@ pub(crate) fn alike<const N: usize>(values: [Option<f64>; N]) -> [String; N] {
     let any_is_large = values.iter().flatten().any(is_large);
     values.map(|value| match value {
         None => "-".to_owned(),
+        // Zero needs no power of ten.
         Some(value) if any_is_large && value != 0.0 => format!("{value:.3e}"),
         Some(value) => number(value),
     })
@@ -63,6 +66,7 @@ const LARGE: f64 = 1e9;
 /// Seconds with at least three digits; whole seconds from a thousand on.
 pub(crate) fn seconds(value: f64) -> String {
     without_zeros(&match value.abs() {
+        // From 999.5 on, rounding gives a thousand. Returned at once, because zeros of whole numbers must stay.
         size if size >= 999.5 => return format!("{value:.0}"),
         size if size >= 100.0 => format!("{value:.1}"),
         size if size >= 1.0 => format!("{value:.2}"),
@@ -91,6 +95,7 @@ pub(crate) fn duration(value: f64) -> String {
 
 /// An instant in days, hours and minutes since the start of the run; empty in the first minute.
 pub(crate) fn clock(value: f64) -> String {
+    // Rounded down, as clocks show minutes.
     let minutes = (value / 60.0).floor() as u64;
     let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
     match (days, hours, minutes) {

@@ -57,7 +57,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
                 report::say(&format!("{}: valid, {}\n", path.display(), extent(&experiment)));
             }
             Ok(_) => {}
+            // The problems are in the JSON text.
             Err(Error::InvalidScenario(_)) if args.json => exit = Exit::InvalidInput,
+            // The command was asked to stop; further files must not be reported as unreadable.
             Err(error) if lines::gave_up() => return Err(error),
             Err(error) => exit = report::report(&error),
         }

@@ -53,6 +53,7 @@ pub(crate) struct Args {
 /// Verifies the scenario, or random ones.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match (&args.child.judge, &args.scenario) {
+        // First: a judging process may have the arguments of random cases as well.
         (Some(path), _) => child::run(path, &args.random),
         (None, Some(folder)) if is_results(folder) => {
             verify_folder(folder, args.variants.is_some())
@@ -73,6 +74,7 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
     let all = experiment.variants.len();
     let some = args.variants.map_or(all, NonZeroUsize::get).min(all);
     for place in 0..some {
+        // Spread evenly, and the first variant is always among them.
         let variant = &experiment.variants[place * all / some];
         let (verdict, warnings) = verify(&variant.scenario, &folder, scratch.path(), &STOP)?;
         warn_of(&warnings);
@@ -84,6 +86,7 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
                     variant.label
                 ))?;
             }
+            // The other variants are verified all the same.
             Verdict::Differs(difference) => {
                 exit = Exit::Differs;
                 print(&format!("{}: {}", variant.label, describe(&difference)))?;
@@ -104,6 +107,7 @@ fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
             hint: "remove --variants, or name a scenario".to_owned(),
         });
     }
+    // Reading has no results to keep, and does not examine the flag.
     interrupt::end_at_once(true);
     let run = open_run(folder)?;
     if run.provenance()?.has_summary_only() {

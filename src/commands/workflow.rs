@@ -36,6 +36,7 @@ enum Command {
 
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    // An incomplete file is useless, and reading may wait for a pipe.
     interrupt::end_at_once(true);
     match &args.command {
         Command::Inspect(args) => inspect::run(args),

@@ -34,6 +34,7 @@ enum Command {
 
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    // A log has no valid part, so a command that was interrupted leaves none.
     interrupt::end_at_once(true);
     match &args.command {
         Command::Inspect(args) => inspect::run(args),

@@ -26,6 +26,7 @@ impl Costs {
         let before = self.measured.range(..=run).next_back();
         let after = self.measured.range(run..).next();
         let nearest = match (before, after) {
+            // At equal distances, the earlier run counts.
             (Some(before), Some(after)) if after.0 - run < run - before.0 => after,
             (Some(before), _) => before,
             (None, after) => after?,
@@ -47,6 +48,7 @@ pub(crate) fn cut(units: &[(usize, f64)], most: f64) -> Vec<Vec<usize>> {
                 left = most;
             }
         }
+        // Below zero behind a unit that alone costs too much: the next one then begins a chunk.
         left -= cost;
     }
     chunks

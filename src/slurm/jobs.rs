@@ -42,6 +42,7 @@ impl Jobs {
         let wanted = format!("--jobs={names}");
         let arguments = ["-X", "-n", "-P", "--format=JobID,State", &wanted];
         for (name, state) in Jobs::of(&ask("sacct", &arguments).unwrap_or_default()).states {
+            // squeue is more recent: accounting learns of changes later.
             jobs.states.entry(name).or_insert(state);
         }
         Ok(jobs)
@@ -49,7 +50,9 @@ impl Jobs {
 
     fn of(said: &str) -> Jobs {
         let lines = said.lines().filter_map(|line| line.trim().split_once('|'));
+        // Behind a blank may follow who cancelled it, as in `CANCELLED by 1000`.
         let state = |word: &str| match word.split(' ').next().unwrap_or_default() {
+            // Requeued tasks will run again.
             "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" => {
                 State::Pending
             }
@@ -76,6 +79,7 @@ impl Jobs {
     /// True if a job, or any task of it, waits or runs.
     pub(crate) fn is_active(&self, job: &str) -> bool {
         let mine = |name: &str| {
+            // With the underscore, because `12` is also the beginning of `123_0`.
             name == job || name.strip_prefix(job).is_some_and(|it| it.starts_with('_'))
         };
         let mut states = self.states.iter().filter(|(name, _)| mine(name));

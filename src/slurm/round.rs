@@ -56,17 +56,20 @@ impl Round {
             let Some(spans) = spans(chunk) else {
                 return Some(format!("{chunk:?} are no numbers of runs"));
             };
+            // No overflow: `spans` has checked that both numbers are in order and below `MOST`.
             let counts = spans.iter().map(|span| span.end() - span.start() + 1);
             units = counts.fold(units, usize::saturating_add);
             if units > MOST {
                 return Some(format!("it has more than {MOST} runs"));
             }
         }
+        // Job names become arguments of scancel and sacct, so nothing but digits may pass.
         let is_job = |job: &String| !job.is_empty() && job.bytes().all(|it| it.is_ascii_digit());
         if let Some(job) = self.jobs().find(|job| !is_job(job)) {
             return Some(format!("{job:?} is no number of a job"));
         }
         let all = self.chunks.len();
+        // Checked, because the sum of two numbers of a damaged note may overflow.
         let fits = |it: &&Array| it.first.checked_add(it.tasks).is_some_and(|end| end <= all);
         let array = self.arrays.iter().find(|it| !fits(it))?;
         Some(format!("job {} has tasks without runs", array.job))
@@ -85,6 +88,7 @@ impl Rounds {
         let folder = output.join(HIDDEN).join("slurm");
         let mut all = BTreeMap::new();
         loop {
+            // Rounds are numbered without gaps, so the first missing number ends them.
             let path = folder.join(format!("{}.json", all.len() + 1));
             if !path.exists() {
                 return Ok(Rounds { folder, all });
@@ -116,6 +120,7 @@ impl Rounds {
 pub(super) fn ranges(units: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &unit in units {
+        // Neighbouring units form a range, so that a note of a million runs stays short.
         match ranges.last_mut().filter(|(_, last)| last + 1 == unit) {
             Some((_, last)) => *last = unit,
             None => ranges.push((unit, unit)),

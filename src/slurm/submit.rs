@@ -65,6 +65,7 @@ pub(crate) fn submit(
     }
     let rounds = submitted.iter().map(|noted| &noted.round);
     let arrays: Vec<String> =
+        // One summing job waits for the arrays of all requests.
         rounds.flat_map(|round| &round.arrays).map(|array| array.job.clone()).collect();
     let Some(first) = submitted.first() else {
         return Ok(Submitted { arrays, sum: String::new() });
@@ -72,10 +73,12 @@ pub(crate) fn submit(
     let script = first.folder.join(format!("{}-sum.sh", first.number));
     write(&script, &script_of(command, command.sum))?;
     let mine = [
+        // After any end: the sum is made of the runs that are done, and tells which are missing.
         format!("--dependency=afterany:{}", arrays.join(":")),
         format!("--job-name=haggle-{}-sum", command.name),
         output_of(&first.folder, "%j"),
         "--requeue".to_owned(),
+        // The log of a job that is queued again goes on.
         "--open-mode=append".to_owned(),
     ];
     let sum = sbatch(&mine, command.options, &script)?;
@@ -101,6 +104,7 @@ impl Noted {
         command: &Command<'_>,
         site: &Site,
     ) -> Result<Noted, SlurmError> {
+        // For its folder only, which has the lock.
         let rounds = Rounds::read(request.output)?;
         let log = rounds.folder().join("log");
         fs::create_dir_all(&log).map_err(|error| ResultsError::write(&log, error))?;
@@ -124,6 +128,7 @@ impl Noted {
         // are refused, it is removed.
         rounds.write(number, &round)?;
         let submitted = Noted::arrays(request, command, site, number, &folder, |array| {
+            // Noted one by one, so that a later failure leaves no array unknown.
             round.arrays.push(array);
             rounds.write(number, &round)
         });
@@ -132,6 +137,7 @@ impl Noted {
                 let _ = fs::remove_file(folder.join(format!("{number}.json")));
                 Err(error)
             }
+            // Some arrays are queued already and need the note.
             Err(error) => Err(error),
             Ok(()) => Ok(Noted { rounds, number, round, folder, _lock: lock }),
         }
@@ -146,6 +152,7 @@ impl Noted {
         folder: &Path,
         mut tell: impl FnMut(Array) -> Result<(), ResultsError>,
     ) -> Result<(), SlurmError> {
+        // Indices stay below MaxArraySize, so an array has at most so many tasks, and a larger sweep takes several.
         let most = site.array.max(1);
         for first in (0..request.chunks.len()).step_by(most) {
             let tasks = most.min(request.chunks.len() - first);
@@ -153,6 +160,7 @@ impl Noted {
             let task = ["--task".to_owned(), format!("{number}/{first}{of}")];
             let script = folder.join(format!("{number}-{first}.sh"));
             write(&script, &script_of(command, &task))?;
+            // Tasks are numbered from 0 in each array; the script has the chunk of the first one.
             let mine = [
                 format!("--array=0-{}", tasks - 1),
                 format!("--job-name=haggle-{}", command.name),
@@ -189,6 +197,7 @@ fn lock(rounds: &Rounds) -> Result<File, SlurmError> {
     let file = file.map_err(|error| ResultsError::write(&path, error))?;
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => Err(SlurmError::Busy(rounds.folder().to_owned())),
+        // Some file systems have no locks; the command goes on there.
         _ => Ok(file),
     }
 }

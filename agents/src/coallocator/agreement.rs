@@ -60,6 +60,7 @@ impl Coallocator {
         let present = entry.placed().map(|placed| placed.allocation.parts.as_slice());
         let mut wanted = BTreeMap::new();
         for &(place, _) in present.unwrap_or_default() {
+            // A provider that also gets a part of the new place reconfigures instead, see below.
             wanted.insert(self.config.providers[place], Want::Leave);
         }
         let Allocation { start, span, .. } = allocation;
@@ -173,10 +174,12 @@ impl Coallocator {
             }
             Act::Tell(Progress::AllReady { number, .. }) => self.decide(now, job, number, out),
             Act::Tell(Progress::Aborted { votes, .. }) => {
+                // Before the next trial, which takes over the times that providers have named.
                 self.hear_refusals(&votes);
                 self.on_failed_trial(now, out);
             }
             Act::Tell(Progress::Broken { .. }) => {
+                // The job was recorded at its place when the agreement was decided.
                 self.take_back(job, false);
                 self.on_failed_trial(now, out);
             }

@@ -60,6 +60,7 @@ impl Known {
         let put = |(place, stretch): &(usize, Stretch)| self.free.lift(*place, stretch);
         let put: Vec<Put> = own.iter().map(put).collect();
         let seen = look(&self.free);
+        // In reverse, because each change was made upon the ones before it.
         put.iter().rev().for_each(|put| self.free.take_back(put));
         seen
     }

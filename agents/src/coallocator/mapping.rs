@@ -116,11 +116,13 @@ impl Mapper {
             AsksFor::Machines => {
                 let offers = self.offers(predictor, free, not_before, from);
                 let found = self.place(predictor, &offers, job.processors, from)?;
+                // One candidate only: the answers do not show which machines are free later.
                 wanted(&found).then_some(found)
             }
             AsksFor::Slots => {
                 let mut starts = Vec::from_iter(free.iter().flat_map(|free| free.steps()));
                 starts.sort_unstable();
+                // Free machines change at steps only, so the earliest place begins now or at a step.
                 let later = starts.into_iter().map(|&(start, _)| start).filter(|&it| it > from);
                 let mut starts = Vec::from_iter(std::iter::once(from).chain(later));
                 starts.dedup();
@@ -166,9 +168,11 @@ impl Mapper {
         for Offer { provider, machines, .. } in chosen.taken {
             match parts.iter_mut().find(|(place, _)| *place == provider.index()) {
                 Some((_, processors)) => *processors += machines,
+                // One part for each provider, however many steps its machines came from.
                 None => parts.push((provider.index(), machines)),
             }
         }
+        // The prediction takes cores in the order of providers.
         parts.sort_unstable();
         let span = predictor.run_time(&self.cores(predictor, &parts)?).ok()?;
         Some(Allocation { start: chosen.start.max(from), span: span.max(Span::TICK), parts })
@@ -182,6 +186,7 @@ impl Mapper {
         processors: u32,
         start: Time,
     ) -> Option<Allocation> {
+        // The first try asks for machines that are free at the start, whatever happens later.
         let mut end = start + Span::TICK;
         // A later end leaves fewer machines free, so the loop ends.
         loop {
@@ -211,8 +216,10 @@ impl Coallocator {
         let (Some(mapper), Some(application)) = (&mut self.mapper, application) else { return };
         let known = mapper.known.iter_mut().find(|(known, _)| is_same(known, &application));
         match (known, mapper.config.tolerance) {
+            // The application is measured once for all its jobs.
             (Some((_, Knowledge::Measuring(measuring))), _) => measuring.jobs.push(job),
             (Some((_, Knowledge::Measured(_))), _) => self.enqueue(now, job, None, out),
+            // Without a tolerance the true throughputs are known, and nothing is measured.
             (None, None) => {
                 let predictor =
                     Predictor::new(Arc::clone(&application), application.throughputs.clone());
@@ -244,6 +251,7 @@ impl Coallocator {
     ) -> bool {
         let Some(mapper) = &mut self.mapper else { return false };
         let is_meant = |(_, knowledge): &(_, Knowledge)| match knowledge {
+            // The measurement runs in the name of the first job.
             Knowledge::Measuring(it) => it.jobs[0] == job && it.awaited.contains(&place),
             Knowledge::Measured(_) => false,
         };
@@ -262,6 +270,7 @@ impl Coallocator {
             measuring.rates.insert(mapper.config.machines[place].clone(), rates);
         }
         if measuring.awaited.is_empty() {
+            // Taken, because the entry is replaced by the result.
             let measuring = std::mem::take(measuring);
             let predictor = Predictor::new(Arc::clone(application), measuring.rates);
             mapper.known[index].1 = Knowledge::Measured(predictor.ok());
@@ -276,6 +285,7 @@ impl Coallocator {
     pub(super) fn question(&self, now: Time, job: JobId, not_before: Time) -> CoallocationMessage {
         let asks = self.mapper.as_ref().map(|mapper| mapper.config.asks);
         match self.desk.get(job).filter(|_| asks == Some(AsksFor::Machines)) {
+            // Four messages until the last provider knows of an agreement, as in `choose_when_all_have_answered`.
             Some(entry) => {
                 let description = &entry.submission.job;
                 let ready = description.ready.unwrap_or(description.submit);

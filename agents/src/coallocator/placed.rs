@@ -46,6 +46,7 @@ impl Coallocator {
     /// Returns whether a job may be placed elsewhere. It must wait, and must be spread over several providers unless
     /// its run time depends on its place.
     pub(super) fn may_move(&self, placed: &Placed, now: Time) -> bool {
+        // The queue of a single provider moves the job by itself.
         let settled = !placed.allocation.is_spread() && self.mapper.is_none();
         !settled && !placed.parts.have_started() && now <= placed.allocation.start
     }
@@ -81,6 +82,7 @@ impl Coallocator {
         match &mut entry.stage {
             Stage::Placed(placed) => {
                 (placed.allocation, placed.parts) = (allocation, parts);
+                // The last search was about the old place.
                 placed.no_improvement = None;
                 placed.first.moves += 1;
                 placed.first.run_time = run_time;
@@ -96,6 +98,7 @@ impl Coallocator {
                     run_time,
                     agreement,
                 };
+                // Otherwise the decision may still be undone, and the user is notified by `promise`.
                 if !undoes {
                     out.send(entry.submitter, SubmissionMessage::Accepted { job });
                 }
@@ -171,6 +174,7 @@ impl Coallocator {
         if placed.promised_end.is_some() || placed.traits.past.is_some() {
             return;
         }
+        // Without repetitions `place` has notified the user already.
         if placed.first.agreement.is_some() {
             out.send(submitter, SubmissionMessage::Accepted { job });
         }

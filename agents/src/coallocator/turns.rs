@@ -59,6 +59,7 @@ impl Coallocator {
     /// Takes up the next job, as soon as the order of the requests decides which one that is.
     fn go_on(&mut self, now: Time, out: &mut Outbox) {
         match self.config.requests {
+            // A turn may end at once, for example for a job that has ended, so the loop goes on to the next.
             RequestOrder::InTurns => while self.take_up_next(now, out) {},
             // A provider that was just answered sends its next request at this instant or not at all. The timer waits
             // for it.
@@ -106,8 +107,10 @@ impl Coallocator {
                     CoallocationPolicy::ShiftRemap => (0..providers).collect(),
                 }
             }
+            // The job is over, has started, or was moved or placed before its turn came.
             _ => Vec::new(),
         };
+        // A provider that refused the job for good is not asked again.
         awaited.retain(|&place| not_before[place] < Time::FOREVER);
         if awaited.is_empty() {
             // A job that was withdrawn in the meantime is not on the desk any more.
@@ -144,6 +147,7 @@ impl Coallocator {
         out: &mut Outbox,
     ) -> bool {
         let Some(turn) = self.awaits(place, job) else { return false };
+        // Own parts are kept apart from the known free times, which hold for all jobs.
         turn.own.extend((!own.is_empty()).then_some((place, own)));
         self.known.hear(place, changed);
         self.choose_when_all_have_answered(now, out);
@@ -181,6 +185,7 @@ impl Coallocator {
         // An agreement takes four messages in sequence, and the last one must be in time.
         let soonest = now + self.reach() * 4;
         let found = match self.desk.get(job) {
+            // The job ended while its answers were under way.
             None => None,
             Some(Entry { stage: Stage::Open(_), withdrawn: true, .. }) => {
                 self.desk.cancel(now, job, out);
@@ -266,9 +271,11 @@ impl Coallocator {
                 })
             }),
             (None, Stage::Open(traits)) => self.known.see(soonest, own, |free| {
+                // With the deadline of this search: a second search without one only finds the reason of a refusal.
                 let demand = Demand { deadline, ..demand(&entry.submission, traits) };
                 earliest_common_start(free, &demand, traits.first, self.config.fill, soonest)
             }),
+            // Rigid jobs with a place are moved by `better`.
             (None, Stage::Placed(_)) => None,
         }
     }
@@ -281,6 +288,7 @@ impl Coallocator {
             return self.end_turn(now, false, out);
         };
         let (job, asked_by, trial) = (turn.job, turn.asked_by, turn.trial);
+        // A placed job that moves keeps its place, so only a job without one is cancelled here.
         let withdrawn = self.desk.get(job).is_some_and(|entry| entry.withdrawn);
         if asked_by.is_none() && withdrawn {
             self.desk.cancel(now, job, out);
@@ -333,6 +341,7 @@ impl Coallocator {
         not_before: Vec<Time>,
         out: &mut Outbox,
     ) {
+        // Before `take_up`, which sets the turn again if a provider is asked.
         self.turn = None;
         self.take_up(now, whose, trial, not_before, out);
         self.go_on(now, out);

@@ -42,6 +42,7 @@ impl Waiting {
         let provider = self.served?;
         let theirs = self.requests.get_mut(&provider)?;
         let job = theirs.pop_front()?;
+        // Removed, so that `contains_key` shows whether the provider has requests.
         if theirs.is_empty() {
             self.requests.remove(&provider);
         }

@@ -50,6 +50,7 @@ impl Parts {
     /// Ends the part of provider `who`; false if it has none.
     pub fn end(&mut self, who: ActorId, outcome: JobOutcome) -> bool {
         let Some(place) = self.left.iter().position(|&it| it == who) else { return false };
+        // The parts have no order.
         self.left.swap_remove(place);
         self.outcome = worst_of(self.outcome, outcome);
         true
@@ -115,6 +116,7 @@ impl<S: InParts> Desk<S> {
         let Some(parts) = self.get_mut(job).and_then(|entry| entry.stage.parts()) else {
             return PartEnd::Unexpected;
         };
+        // A second report of the same part must not end another one.
         if !parts.end(from, outcome) {
             return PartEnd::Unexpected;
         }

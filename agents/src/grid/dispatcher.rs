@@ -219,9 +219,11 @@ impl Dispatcher {
         let (job, length) = (submission.job.id, length(&submission));
         // A grid runs rigid jobs on one processor only.
         let fits = submission.job.processors == 1 && submission.job.shape == JobShape::Rigid;
+        // The view keeps jobs that have left the desk, so a number that was used before is refused, too.
         let is_new = !self.view.jobs().has(job);
         let (submit, workload) = (submission.job.submit, submission.job.workload);
         let task = submission.job.task.clone();
+        // Before `take_in`, which moves the submission to the desk.
         if is_new && fits {
             self.limit_wait(now, &submission, out);
         }
@@ -247,6 +249,7 @@ impl Dispatcher {
         self.open += 1;
         self.policy.came(job);
         if !may_start {
+            // Rounds do not see the task before its parents are done, so the view does not contain it yet.
             self.blocked.0 += 1;
             out.send(from, SubmissionMessage::Accepted { job });
             // A policy that schedules workflows as a whole waits for the last task.
@@ -255,6 +258,7 @@ impl Dispatcher {
             }
             return true;
         }
+        // A task has its turn by its submission, as the tasks have whose parents end later.
         let arrival = if self.ledger.member(job).is_some() { submit } else { now };
         self.view.submit(job, arrival, length);
         // A policy without a queue accepts a job in the round that dispatches it.
@@ -286,6 +290,7 @@ impl Dispatcher {
             out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
         }
+        // The view does not contain a task whose parents are not done.
         if self.view.jobs().has(job) {
             self.view.withdraw(job);
         }
@@ -304,6 +309,7 @@ impl Dispatcher {
         let Some(entry) = self.desk.finish(job, word, out) else { return };
         let record = self.record(entry, outcome);
         match self.surplus.has(job) {
+            // The last attempts of the job are unknown as long as its copies go on.
             true => self.surplus.over.push(record),
             false => out.observe(Observation::GridJobOver(Arc::new(record))),
         }
@@ -334,6 +340,7 @@ impl Dispatcher {
             QueryMessage::LoadRequest { job } if self.config.disclosure >= Disclosure::Load => {
                 QueryMessage::Load { job, drain_time: self.view.drain_time() }
             }
+            // The load is disclosed only to metaschedulers that may know it.
             QueryMessage::LoadRequest { job } => {
                 QueryMessage::NoAnswer { job, reason: Refusal::NotDisclosed }
             }
@@ -352,6 +359,7 @@ impl Dispatcher {
         processors: u32,
         requested_time: Option<Span>,
     ) -> QueryMessage {
+        // A resource runs each job on one processor.
         if processors != 1 {
             return QueryMessage::NoAnswer { job, reason: Refusal::WrongShape };
         }
@@ -390,6 +398,7 @@ impl Dispatcher {
             self.forget_try(job, to);
             self.tell(to, DispatchMessage::Cancel { job }, out);
         }
+        // A copy, because the report overwrites the state.
         let before = *self.view.resources().get(resource);
         let (restored, failed) = (report.up && !before.up, !report.up);
         self.view.report(resource, report);
@@ -409,6 +418,7 @@ impl Dispatcher {
         };
         // The view does not contain jobs that have been computed.
         let before = self.view.jobs().open(job).map_or(Work::ZERO, |it| it.saved);
+        // Checkpoints of copies may arrive in any order, and an older one must not replace a newer one.
         if saved.done >= before {
             attempts.saved_by = Some(saved.number);
             self.view.save(now, saved.job, saved.done);
@@ -466,6 +476,7 @@ impl Dispatcher {
         message: DispatchMessage,
         out: &mut Outbox,
     ) -> bool {
+        // These messages come from resources only.
         let Some(resource) = self.by_actor.get(from.index()).copied().flatten() else {
             return false;
         };

@@ -67,12 +67,14 @@ impl InformationService {
                 *last
             }
         };
+        // A report that is due now needs no timer.
         if at == now {
             out.send(self.dispatcher, InformationMessage::Report(status));
             return;
         }
         self.received += 1;
         self.pending.insert((at, self.received), status);
+        // One wake-up for each report; the first of an instant passes on all that are due.
         out.wake(at, GridTimer::ReportDue);
     }
 

@@ -241,6 +241,7 @@ impl GridResource {
     ) -> GridResource {
         let mut machine = TimeShared::new(capacity, sharing);
         if !up {
+            // No job is here yet, so the list of lost jobs stays empty.
             machine.fail(Time::ZERO, &mut Vec::new());
         }
         GridResource {
@@ -272,6 +273,7 @@ impl GridResource {
 
     fn on_dispatch(&mut self, now: Time, dispatch: &Dispatch, out: &mut Outbox) {
         let Dispatch { job, number, workload, from, .. } = *dispatch;
+        // A job that should wait for its data from another resource would wait forever if no resource sends any.
         let is_meant = self.rules.moves || !dispatch.moves;
         let of_workload = self.rules.data.get(usize::from(workload));
         let Some(data) = of_workload.filter(|_| is_meant && !self.replicas.contains_key(&job))
@@ -291,6 +293,7 @@ impl GridResource {
         }
         // The dispatcher knows of the loss if it sends the job again.
         self.dead.remove(&job);
+        // Counted after the reservation: a refused attempt has not been here.
         self.attempts += 1;
         let stage = if dispatch.moves { Stage::Expected } else { Stage::Waiting };
         let replica = Replica {
@@ -349,6 +352,7 @@ impl GridResource {
 
     /// Sets the wake-up for the next end of a job.
     fn await_completion(&mut self, out: &mut Outbox) {
+        // The flag is set again if there is a next end.
         let awaited = std::mem::take(&mut self.awaits_end);
         match self.machine.next_completion() {
             Some(at) => {
@@ -368,6 +372,7 @@ impl GridResource {
                 return;
             }
         } else {
+            // Only here: an outage from the start on ends no time between failures.
             self.history.failed(now);
             self.lose_all(now, out);
         }
@@ -403,9 +408,11 @@ impl GridResource {
         let dead = self.dead.get(&job).copied().unwrap_or(Work::ZERO);
         let (done, computes, computing, progress) = match self.replicas.get(&job) {
             Some(replica) => {
+                // A job without a slot on the machine has either left with saved progress or been computed.
                 let saved = || replica.leaving_with().unwrap_or(replica.length);
                 let done = self.machine.progress(now, job).unwrap_or_else(saved);
                 let computes = replica.stage == Stage::Computing;
+                // The stretch under way is added to `computing` only at its end.
                 let since = if computes { now - replica.since } else { Span::ZERO };
                 (done, computes, replica.computing + since, replica.progress.as_ref())
             }
@@ -455,6 +462,7 @@ impl GridResource {
                 return false;
             }
             DispatchMessage::Moved(moved) => self.on_moved(now, &moved, out),
+            // All other messages must come from the dispatcher.
             _ if !is_order => return false,
             DispatchMessage::Dispatch(dispatch) => self.on_dispatch(now, &dispatch, out),
             DispatchMessage::Cancel { job } => self.on_cancel(now, job, out),
@@ -524,6 +532,7 @@ impl Actor for GridResource {
         if !expected {
             out.refuse(from);
         }
+        // Any message may have changed the number of sharers, and with it the next end.
         self.await_completion(out);
         self.await_others(now, out);
     }

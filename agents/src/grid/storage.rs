@@ -104,6 +104,7 @@ impl Storage {
     /// An output of a job begins or ends to wait for room, or to hold room.
     fn claim(&mut self, job: JobId, waits: i32, holds: i32) {
         let claims = self.claims.entry(job).or_default();
+        // A job counts once, with however many outputs: it is counted off before the change, and on after it.
         self.stuck -= u64::from(claims.are_stuck());
         claims.waits += waits;
         claims.holds += holds;
@@ -185,6 +186,7 @@ impl Actor for Storage {
                         self.claim(job, -1, 0);
                         self.count_wait(now, &request);
                     }
+                    // No request waits, so the output holds room.
                     None => self.take_back(job, from),
                 }
             }
@@ -203,6 +205,7 @@ impl Actor for Storage {
             }
             _ => out.refuse(from),
         }
+        // After every message: room may have come back, or a request may have arrived.
         self.give(now, out);
         self.tell_stuck(out);
     }

@@ -59,6 +59,7 @@ impl DataPaths {
 
     /// Arrival of `bytes` that are sent `now`.
     fn arrival(&self, now: Time, from: ActorId, to: ActorId, bytes: u64) -> Time {
+        // The smaller end first, as in `join`: a path is the same both ways.
         let path = self.own.get(&(from.min(to), from.max(to))).unwrap_or(&self.usual);
         now + Flows::unshared().predicted(path, bytes)
     }
@@ -88,12 +89,14 @@ impl Outputs {
         let task = job.task.as_ref().filter(|task| !task.needs.is_empty())?;
         let input = |&need: &Need| {
             let made = need.made_by.map(|number| (job.workload, task.workflow, number));
+            // An input that no finished task has made is in the storage.
             let from = made.and_then(|made| self.0.get(&made)).copied().unwrap_or(beside);
             // The arrival of a shared transfer is unknown until the network reports it.
             let arrived = || match ways {
                 DataWays::Apart(paths) => Some(paths.arrival(now, from, at, need.bytes)),
                 DataWays::Shared(_) => None,
             };
+            // Data without bytes are no transfer.
             let moves = from != at && need.bytes > 0;
             Input { need, from, moved: moves.then(|| Transfer { sent: now, arrived: arrived() }) }
         };

@@ -62,6 +62,7 @@ impl Preparing {
 pub(super) fn seat(me: ActorId, retry: Option<Span>) -> Seat {
     let keeps = if retry.is_some() { Keeps::All } else { Keeps::Nothing };
     let mut seat = Seat::new(me, (), keeps);
+    // The coordinator has no records yet, so its start causes no acts.
     seat.start(Time::ZERO, &mut Acts::new());
     seat
 }
@@ -93,12 +94,15 @@ impl Negotiator {
             return;
         };
         for part in &mut composition.parts {
+            // Numbers of parts count the views, which leave out providers without offers.
             part.provider = who[part.provider];
         }
+        // After the composition, because a bag that no provider can take is given back and not forced on one.
         if bargain.round >= self.config.rounds {
             self.force(now, id, out);
             return;
         }
+        // A fixed order of the messages, whatever the order in which the policy gives parts.
         composition.parts.sort_by_key(|part| part.provider);
         let wanted = composition
             .parts
@@ -107,9 +111,11 @@ impl Negotiator {
         let (wanted, rules) = (wanted.collect(), rules(self.config.retry));
         let mut acts = Acts::new();
         let agreement = self.seat.with(&mut acts, |coordinator, out| {
+            // The number is the present time, so it does not disclose how many agreements there were.
             coordinator.skip_to(number_at(now));
             coordinator.open(now, wanted, rules, out)
         });
+        // Without repetitions every message of an agreement belongs to the bag that is being handled.
         if rules.retry.is_some() {
             self.jobs.extend(agreement.map(|agreement| (agreement, id)));
         }
@@ -196,6 +202,7 @@ impl Negotiator {
             Act::Tell(progress) => {
                 let number = progress.number();
                 let job = self.jobs.get(&number).copied().unwrap_or(likely);
+                // Only an agreement of which all are ready goes on; all other progress ends it.
                 if !matches!(progress, Progress::AllReady { .. }) {
                     self.jobs.remove(&number);
                 }
@@ -207,6 +214,7 @@ impl Negotiator {
     /// Wakes the coordinator for all timers that are due.
     pub(super) fn on_agreement_due(&mut self, now: Time, out: &mut Outbox) {
         let mut acts = Acts::new();
+        // One timer at a time, because carrying out its acts may set or stop others.
         while self.seat.wake(now, &mut acts) {
             self.carry_out(now, JobId::default(), std::mem::take(&mut acts), out);
         }
@@ -274,6 +282,7 @@ impl Negotiator {
         out: &mut Outbox,
     ) {
         let Some(entry) = self.desk.get_mut(id) else { return };
+        // Read before the mutable borrow of the bargain.
         let withdrawn = entry.withdrawn;
         let Some(preparing) = entry.open().and_then(|it| it.preparing.as_ref()) else { return };
         let latest = terms.values().copied().max().unwrap_or(preparing.composition.completion);
@@ -286,6 +295,7 @@ impl Negotiator {
         };
         let mut acts = Acts::new();
         let committed = self.seat.with(&mut acts, |coordinator, out| {
+            // A withdrawn bag must not be placed. A refused commit came too late for a hold.
             let commits = !withdrawn && coordinator.commit(now, number, order, out);
             if !commits {
                 coordinator.abort(number, out);
@@ -295,6 +305,7 @@ impl Negotiator {
         if committed != Some(true) {
             return self.carry_out(now, id, acts, out);
         }
+        // Only now: an abort leaves the bargain open for the next composition.
         let Some(mut bargain) = self.close(now, id, out) else { return };
         let Some(Preparing { composition, .. }) = bargain.preparing.take() else { return };
         let deadline = self.desk.get(id).and_then(|entry| entry.submission.job.deadline);
@@ -332,6 +343,7 @@ impl Negotiator {
         bargain.preparing = None;
         bargain.round += 1;
         for (provider, vote) in votes {
+            // Providers that were not ready sent new offers with their votes, which are recorded already.
             if matches!(vote, Vote::Ready(_)) {
                 bargain.answers[self.places[provider]] = Answer::Stale;
             }
@@ -346,6 +358,7 @@ impl Negotiator {
         let Some(bargain) = self.close(now, id, out) else { return };
         let Some(entry) = self.desk.get(id) else { return };
         let (tasks, policy) = (entry.submission.job.processors, self.config.policy);
+        // The earliest completion counts, even after the deadline: this is the last chance of the bag.
         let call = BagCall { deadline: None, ..bag_call(&entry.submission.job, now) };
         let earliest = entry.submission.job.deadline.unwrap_or(now);
         let alone = |view: &AnyView| {
@@ -358,6 +371,7 @@ impl Negotiator {
             Answer::Offers { view, .. } => Some((alone(view), place)),
             _ => None,
         });
+        // Of equal completions the first provider in the list.
         let Some((completion, place)) = offered.min() else { return };
         let to = self.config.providers[place];
         if self.config.coordinated {

@@ -87,6 +87,7 @@ impl Negotiator {
         for (answer, &provider) in bargain.answers.iter_mut().zip(&self.config.providers) {
             let stale = match answer {
                 Answer::Stale => true,
+                // An award that is sent now would arrive after the end of the offers.
                 Answer::Offers { reply_by, .. } => asks && now > *reply_by,
                 Answer::Awaited | Answer::Refreshed | Answer::None => false,
             };
@@ -107,6 +108,7 @@ impl Negotiator {
 impl Bargain {
     fn awaits_answers(&self) -> bool {
         self.answers.iter().any(|answer| match answer {
+            // After the limit the bag is composed without this provider. A refreshed answer is awaited in any case.
             Answer::Awaited => !self.due,
             answer => matches!(answer, Answer::Refreshed),
         })

@@ -73,6 +73,7 @@ impl Negotiator {
         entry.stage = Stage::Open(Box::new(Bargain::new(self.queue.turn, answers)));
         self.queue.turn += 1;
         self.queue.current = Some(id);
+        // At this instant: if messages take time, the next bag need not wait for the answers about this one.
         out.set(now, Timer::NextBag);
         if let Some(wait) = self.config.offers_wait {
             out.set(now + wait, Timer::OffersDue { job: id });
@@ -95,6 +96,7 @@ impl Negotiator {
         if self.config.offers_wait.is_some() {
             out.stop(Timer::OffersDue { job: id });
         }
+        // The timer may have taken up another bag in the meantime.
         if self.queue.current == Some(id) {
             self.queue.current = None;
             self.take_up_next(now, out);

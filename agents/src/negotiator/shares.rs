@@ -35,6 +35,7 @@ impl Negotiator {
         out: &mut Outbox,
     ) {
         for (place, &provider) in self.config.providers.iter().enumerate() {
+            // Providers outside of the composition need not keep their offers.
             if !providers.contains(&place) {
                 out.send(provider, AgreementMessage::Release { job: id });
             }
@@ -58,6 +59,7 @@ impl Negotiator {
         let submitter = entry.submitter;
         let Some(placed) = entry.placed() else { return };
         placed.expected = placed.expected.max(latest.unwrap_or(placed.expected));
+        // A completion without a limit is no promise.
         if let Some(completion) = promise(placed.expected) {
             placed.promised_end = Some(completion);
             out.send(submitter, SubmissionMessage::Promise { job, completion });

@@ -200,6 +200,7 @@ impl Cluster {
             let made = known.and_then(|it| it.plan(job.id, premises, method, problem, &mut draws));
             self.draws = draws;
             let (planned, examined) = made?;
+            // Only a new plan counts: a kept one costs nothing.
             out.examine(examined);
             Some(planned)
         });
@@ -225,6 +226,7 @@ impl Cluster {
         out: &mut Outbox,
     ) -> bool {
         let TimesRequest { job, intervals, from: at } = request;
+        // With the reported availability, as all predictions; the move itself takes the present one.
         let moving = self.moving(*at, me, &self.seen);
         let Some(moving) = moving else { return false };
         // The result would borrow the whole cluster, so it is looked up again.
@@ -276,6 +278,7 @@ impl Cluster {
     /// An interval is proposed: its machines are kept in mind, but not taken.
     fn on_proposal(&mut self, owner: ActorId, order: &IntervalOrder, out: &mut Outbox) -> bool {
         let (job, interval) = (order.job.id, order.interval);
+        // An interval that the application does not have is refused; machines that are taken only end the proposal.
         let Some(machines) = self.machines_for(order) else { return false };
         let machines = machines.filter(|it| self.are_usable(it));
         let Some(known) = self.known.get_mut(&job) else { return false };
@@ -313,9 +316,11 @@ impl Cluster {
     ) -> bool {
         let job = order.job.id;
         if self.running.contains_key(&job) {
+            // An interval with unknown phases is no interval of this application.
             return false;
         }
         let interval = order.interval;
+        // The order ends the proposal in any case, so the machines taken below do not lapse it.
         let proposed = self.known.get_mut(&job).and_then(|known| known.proposed.take());
         let machines = match proposed.filter(|it| it.interval == interval) {
             Some(proposed) => Some(proposed.machines),
@@ -332,6 +337,7 @@ impl Cluster {
         let moving = |snapshot| {
             if stays { Some(Span::ZERO) } else { self.moving(order.from, me, snapshot) }
         };
+        // The record compares the move that was predicted from the reported loads with the move under the present ones.
         let (Some(predicted_move), Some(moving)) = (moving(&self.seen), moving(&self.now)) else {
             return false;
         };
@@ -398,6 +404,7 @@ impl Cluster {
     fn on_loads(&mut self, now: Time, loads: &ClusterLoads, out: &mut Outbox) -> bool {
         let count = self.config.loads.cpu.len();
         let ways = self.config.loads.ways.len();
+        // The number of machines and of links is fixed, and loads of other numbers would be out of range.
         if loads.cpu.len() != count || loads.ways.len() != ways {
             return false;
         }
@@ -438,6 +445,7 @@ impl Cluster {
             numbers.iter().any(|&machine| processors.contains(machine))
         };
         let lost = self.running.iter().filter(|(_, running)| hit(running));
+        // Collected first, because closing an interval changes the map.
         let lost = Vec::from_iter(
             lost.map(|(&job, running)| (job, running.owner, running.record.start.is_some())),
         );
@@ -507,6 +515,7 @@ impl Actor for Cluster {
             },
             Message::Wake(Timer::IntervalBegins { job }) => {
                 self.running.get_mut(&job).is_some_and(|running| {
+                    // A running interval has begun already, and its timer does not belong to this order.
                     let begins = running.record.start.is_none();
                     if begins {
                         running.begin(now, &self.now.machines, out);

@@ -83,6 +83,7 @@ impl PlansConfig {
             PlannedCluster { name: format!("cluster {number}"), speed, costs }
         };
         PlansConfig {
+            // The number of the synthetic grid, so that its planners draw differently on each grid.
             seed: grid.number(),
             clusters: grid.clusters().enumerate().map(planned).collect(),
             method,
@@ -105,6 +106,7 @@ impl PlansConfig {
         let clusters = Vec::from_iter((0..count).map(|number| seats.place(number)));
         let [rescheduler, updates] = [0, 1].map(|number| seats.service(number));
         let mut places = Vec::with_capacity(clusters.len());
+        // Epoch 0 before the source goes to the updates, which begin with epoch 1.
         let loads = self.loads.at(0);
         for ((number, planned), loads) in (0..).zip(self.clusters).zip(loads) {
             let draws = stream(self.seed, &planned.name, "plans");

@@ -153,6 +153,7 @@ impl Rescheduler {
                 Arrival::Member { .. } | Arrival::Unknown => {}
             }
         }
+        // Last, and also for a refused application: the first level takes only applications that are still on the desk.
         if let Arrival::Member { complete: Some(workflow), .. } = arrival {
             self.begin_level(now, workflow);
         }
@@ -170,6 +171,7 @@ impl Rescheduler {
             return true;
         }
         self.turns.retain(|&it| it != Turn::Application(job));
+        // Only the turn under way names the application: a later turn reads the applications of its workflow anew.
         if let Some(contest) = &mut self.contest {
             contest.leave(job);
         }
@@ -197,6 +199,7 @@ impl Rescheduler {
     fn set_ready(&mut self, now: Time, job: JobId) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         let job = &mut entry.submission.job;
+        // A time that equals the submission adds nothing to the record, and the job need not be copied.
         if now > job.submit {
             Arc::make_mut(job).ready = Some(now);
         }
@@ -241,10 +244,12 @@ impl Rescheduler {
         let Some(workflow) = self.flows.of(job) else {
             return self.turns.push_back(Turn::Application(job));
         };
+        // Before `pause`, which makes this application pending itself.
         let has_turn = self.flows.pending(workflow).next().is_some();
         self.flows.pause(job);
         match self.contest.as_mut().filter(|it| it.workflow == workflow) {
             Some(contest) => contest.join(job),
+            // The turn of an application that paused earlier is still to come, and this one shares it.
             None if has_turn => {}
             None => self.turns.push_back(Turn::Workflow(workflow)),
         }
@@ -258,6 +263,7 @@ impl Rescheduler {
 
     /// Takes the next step, if nothing else is under way.
     fn go_on(&mut self, out: &mut Outbox) {
+        // No step while loads are redrawn: its plans would be made for loads that have ended.
         while self.round.is_none() && self.ordered.is_none() && !self.full && self.redraws == 0 {
             let Some(contest) = &self.contest else {
                 let Some(turn) = self.turns.pop_front() else { return };
@@ -290,6 +296,7 @@ impl Rescheduler {
     fn end_contest(&mut self) {
         let Some(Contest { workflow, is_short, .. }) = self.contest.take() else { return };
         if self.flows.pending(workflow).next().is_some() {
+            // At the front: no other turn may take the machines for which these applications wait.
             self.turns.push_front(Turn::Workflow(workflow));
         }
         // Clusters without a machine report when they have one.
@@ -334,11 +341,13 @@ impl Rescheduler {
         let Some(entry) = self.desk.get(round.job) else { return };
         let candidates = || round.plans.iter().flatten().flatten();
         let mut intervals = Vec::from_iter(candidates().map(|candidate| candidate.interval));
+        // The interval of all remaining phases is compared with the planned ones, so its times are needed, too.
         intervals.push(Interval::new(entry.stage.first, phases(&entry.submission.job)));
         intervals.sort_unstable();
         intervals.dedup();
         for (place, plan) in round.plans.iter().enumerate() {
             if plan.flatten().is_none() {
+                // A cluster without a plan has no machine, so no time is requested and its answer counts as given.
                 round.times[place] = Some(None);
                 continue;
             }
@@ -381,6 +390,7 @@ impl Rescheduler {
             how,
             from: entry.stage.at,
         };
+        // An application alone has no competitor, so its choice is ordered at once.
         let Some(contest) = &mut self.contest else { return self.order(cluster, order, out) };
         // Without rescheduling there is no plan, and the interval has all phases.
         let remaining = match self.config.reschedules {
@@ -419,6 +429,7 @@ impl Rescheduler {
         let Some(entry) = self.desk.get_mut(order.job.id) else { return };
         entry.at = Some(cluster);
         entry.stage.interval = Some(order.interval);
+        // Kept for `on_lost`: if the machines fail before the checkpoint has arrived, it is still at that cluster.
         entry.stage.from = entry.stage.at;
         self.ordered = Some(order.job.id);
         out.send(cluster, PlanningMessage::RunInterval(Box::new(order)));
@@ -439,6 +450,7 @@ impl Rescheduler {
             PlanningMessage::Plan(plan) => {
                 let Planned { job, interval, remaining } = *plan;
                 let candidate = Candidate { cluster: place, interval, remaining };
+                // A plan for other phases belongs to an earlier interval of the application.
                 let is_fit = self.desk.get(job).is_some_and(|entry| {
                     interval.first == entry.stage.first
                         && (interval.first..=phases(&entry.submission.job)).contains(&interval.last)
@@ -452,6 +464,7 @@ impl Rescheduler {
             PlanningMessage::Times(times) => {
                 let Some(round) = &self.round else { return false };
                 let asked = round.intervals.len();
+                // A cluster reports times of a stay only if the last machines of the application are free there.
                 let fits = |told: &[Span]| told.is_empty() || told.len() == asked;
                 let is_fit = times.least.len() == asked && fits(&times.stay);
                 is_fit && self.on_times(times.job, place, Some(*times), out)
@@ -507,6 +520,7 @@ impl Rescheduler {
         out: &mut Outbox,
     ) -> bool {
         let Some(round) = self.round.as_mut().filter(|it| it.job == job) else { return false };
+        // Times were not requested yet, or this cluster has answered.
         if round.intervals.is_empty() || round.times[place].is_some() {
             return false;
         }
@@ -517,6 +531,7 @@ impl Rescheduler {
     }
 
     fn on_begun(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
+        // The order belongs to another application by now, or to another cluster.
         if !self.is_ordered(job, from) {
             return false;
         }
@@ -528,6 +543,7 @@ impl Rescheduler {
         let Some(entry) = self.desk.get_mut(job) else { return false };
         entry.stage.begun += 1;
         entry.stage.at = Some(from);
+        // The user is notified of the first interval only: later ones continue the same application.
         if entry.stage.queued.is_none() {
             entry.stage.queued = Some(now);
             out.send(entry.submitter, SubmissionMessage::Started { job });
@@ -572,6 +588,7 @@ impl Rescheduler {
 
     /// The state of an application of which an interval runs at a cluster.
     fn running(&mut self, job: JobId, cluster: ActorId) -> Option<&mut Stage> {
+        // An ordered interval does not run before its cluster has answered.
         let ordered = self.is_ordered(job, cluster);
         let entry = self.desk.at(job, cluster).filter(|_| !ordered)?;
         Some(&mut entry.stage)
@@ -619,6 +636,7 @@ impl Rescheduler {
 
     /// Requests a change of loads after an interval.
     fn redraw(&mut self, out: &mut Outbox) {
+        // Without applications no plan needs new loads.
         if let Some(updates) = self.config.updates.filter(|_| !self.desk.is_empty()) {
             out.send(updates, PlanningMessage::Redraw);
             self.redraws += 1;

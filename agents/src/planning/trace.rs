@@ -35,7 +35,9 @@ impl TracedLoads {
 
 impl LoadSource for TracedLoads {
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
+        // A trace may have fewer epochs than are asked for; after its end loads stay as they are.
         let known = self.epochs.len().min(epoch + 1);
+        // All epochs since the last request, because each holds changes only.
         for epoch in &self.epochs[self.past.min(known)..known] {
             for change in &epoch.changes {
                 let machines = change.first as usize..=change.last as usize;

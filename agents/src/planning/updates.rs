@@ -74,6 +74,7 @@ impl LoadSource for DrawnLoads {
         let purpose = format!("loads {epoch}");
         let all = self.clusters.iter().zip(self.ways.at(epoch));
         let all = all.map(|(LoadRanges { name, machines, cpu, links }, ways)| {
+            // A stream for each cluster and epoch, so that no other cluster affects these draws.
             let mut draws = stream(self.seed, name, &purpose);
             let mut part = |(low, high): (f64, f64)| draws.random_range(low..=high);
             let cpu = (0..*machines).map(|_| part(*cpu)).collect();
@@ -163,8 +164,10 @@ impl Actor for ResourceUpdates {
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
+            // Each rule of changes has its own messages, and those of the other rule are refused.
             Message::Wake(Timer::LoadsChange) if self.updates != Updates::AfterInterval => {
                 self.change(out);
+                // After `change`, which begins the epoch whose end is looked up here.
                 if let Some(next) = ResourceUpdates::next(&self.updates, now, self.epoch) {
                     out.wake(next, Timer::LoadsChange);
                 }
@@ -173,6 +176,7 @@ impl Actor for ResourceUpdates {
                 if self.updates == Updates::AfterInterval =>
             {
                 self.change(out);
+                // After the loads, so that clusters have them when the rescheduler asks for the next plan.
                 out.send(from, PlanningMessage::Redrawn);
             }
             // This actor has no jobs to record.

@@ -54,6 +54,7 @@ impl Reallocator {
     /// out.
     fn on_waiting(&mut self, place: usize, from: ActorId, jobs: Vec<(JobId, Time)>) -> bool {
         let Doing::Listing(said) = &mut self.doing else { return false };
+        // A second list of the same provider is not expected.
         let Some(free @ None) = said.get_mut(place) else { return false };
         let desk = &mut self.desk;
         let mut is_there = |job| desk.at(job, from).is_some_and(|entry| !entry.withdrawn);
@@ -86,9 +87,11 @@ impl Reallocator {
         match waits {
             Waits::Cancels(open) => {
                 let is_asked = open.remove(&place);
+                // The whole list is made anew, so its order does not matter after this.
                 let asked = is_asked.then(|| event.to_cancel().swap_remove(place));
                 let back: BTreeSet<JobId> = jobs.iter().copied().collect();
                 for job in asked.into_iter().flatten() {
+                    // The job has started or ended since the provider listed it.
                     if !(back.contains(&job) && in_hand(&mut self.desk, job, from)) {
                         event.leave_out(job);
                     }
@@ -96,6 +99,7 @@ impl Reallocator {
                 is_asked
             }
             &mut Waits::Return { job, from: leaves, to } if leaves == place => {
+                // Before `place`, which returns the next thing to wait for.
                 *waits = Waits::nothing();
                 if jobs == [job] && in_hand(&mut self.desk, job, from) {
                     let placed = self.place(now, job, Some(leaves), Some(to), out);

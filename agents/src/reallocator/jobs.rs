@@ -13,6 +13,7 @@ impl Reallocator {
         if self.desk.take_in(from, submission, Stage::Here).is_none() {
             return false;
         }
+        // A bag of tasks has no size that providers could choose.
         if shape == JobShape::Bag {
             self.desk.refuse(job, Refusal::WrongShape, out);
         } else {
@@ -25,6 +26,7 @@ impl Reallocator {
         match self.desk.withdraw(from, job, out) {
             Withdrawal::Here => {
                 let waits = self.backlog.iter().position(|&it| it == job);
+                // A job that is being placed is only marked: `place` cancels it when its answers have arrived.
                 if let Some(place) = waits {
                     self.backlog.remove(place);
                     self.desk.cancel(now, job, out);
@@ -44,10 +46,12 @@ impl Reallocator {
     /// this, too.
     fn on_accepted(&mut self, provider: ActorId, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
+        // The job was accepted before, or has gone to another provider since.
         if entry.stage != Stage::Sent(provider) {
             return;
         }
         (entry.at, entry.stage) = (Some(provider), Stage::Placed);
+        // The withdrawal came while the job was on its way to the provider.
         if entry.withdrawn {
             out.send(provider, SubmissionMessage::Withdraw { job });
         }
@@ -80,6 +84,7 @@ impl Reallocator {
             return false;
         }
         self.desk.refuse(job, reason, out);
+        // The event does not wait for this provider any more.
         if let Doing::Event(_, waits @ Waits::Acceptance { .. }) = &mut self.doing {
             *waits = Waits::nothing();
         }
@@ -133,6 +138,7 @@ impl Reallocator {
             return;
         }
         if let Some(entry) = self.desk.at(job, from) {
+            // The job may run now, so a later move must not treat it as withdrawn.
             entry.withdrawn = false;
             out.send(entry.submitter, SubmissionMessage::NotWithdrawn { job });
         }

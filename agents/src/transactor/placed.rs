@@ -60,6 +60,7 @@ impl Transactor {
         let Some(placed) = entry.stage.place.as_mut().filter(|it| it.id.number == number) else {
             return;
         };
+        // The verdict is repeated after a crash, and the user must be notified once.
         if std::mem::replace(&mut placed.agreed, true) {
             return;
         }
@@ -67,6 +68,7 @@ impl Transactor {
         let is_selected = |who: &ActorId| terms.is_empty() || terms.contains_key(who);
         placed.providers.retain(is_selected);
         placed.parts.retain(is_selected);
+        // Parts begin together, so the latest of the starts that providers can keep.
         placed.start = terms.values().copied().max().unwrap_or(placed.start);
         let event = AgreementEvent::Agreed { parts: placed.providers.clone() };
         self.observe(number, job, event, out);
@@ -74,6 +76,7 @@ impl Transactor {
         if self.config.transaction.traits().closes {
             self.begin(now, job, out);
         }
+        // Short parts may be over before the verdict has arrived.
         self.close_if_over(now, job, acts, out);
     }
 
@@ -88,6 +91,7 @@ impl Transactor {
         let id = placed.id;
         let is_silent = |who: &&ActorId| !placed.begun.contains(who);
         let silent: Vec<ActorId> = placed.providers.iter().filter(is_silent).copied().collect();
+        // Without repetitions no message is ever lost, and one `Begin` is enough.
         if let Some(retry) = self.config.transaction.retry().filter(|_| !silent.is_empty()) {
             out.set(now + retry, Timer::BeginAgain { job });
         }
@@ -131,6 +135,7 @@ impl Transactor {
             return false;
         }
         if self.config.transaction.retry().is_some() {
+            // Also for a part that is unknown here, or its provider would repeat the report forever.
             out.send(from, TransactionMessage::Heard { job, id });
         }
         // The end implies the begin, whose message may arrive later or never.
@@ -155,6 +160,7 @@ impl Transactor {
         let Some(placed) = self.desk.get(job).and_then(|entry| entry.stage.place.as_ref()) else {
             return;
         };
+        // Without an agreement the try may still fail, and the job may run elsewhere.
         let Some(outcome) = placed.parts.ended().filter(|_| placed.agreed) else { return };
         let number = placed.id.number;
         out.stop(Timer::BeginAgain { job });

@@ -19,6 +19,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let count = mine.len() as i64;
         findings.equal("`jobs` counts the rows in `attempts`", named(job), count, job.attempts);
         each(job, &mine, findings);
+        // Parts of bags and copies on a grid run side by side.
         if !job.is_bag && !books.is_on_grid(job) {
             rigid(job, &mine, shrunk.contains(&job.job), findings);
         }
@@ -63,6 +64,7 @@ fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Find
     for pair in attempts.windows(2) {
         let apart = match (pair[0].finished, pair[1].started) {
             (Some(over), Some(next)) => over <= next,
+            // An attempt that never started overlaps nothing.
             _ => true,
         };
         findings.expect(apart, "attempts of a job do not overlap", || named(job));

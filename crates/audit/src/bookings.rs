@@ -30,6 +30,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
             let order = before.time <= after.time;
             findings.expect(order, "places of a job are in the order of time", named);
             let by = if job.is_iterative { merit_of_mapped } else { merit_of_rigid };
+            // Strictly, so that no job moves back and forth.
             let gains = by(pair[1]) < by(pair[0]);
             findings.expect(gains, "a job moves to a place with a gain", named);
         }
@@ -96,6 +97,7 @@ fn no_processor_twice(books: &Books, jobs: &BTreeMap<i64, &Job>, findings: &mut 
         let left = jobs.get(&rows[0].job).map_or(Micros::MAX, |job| job.left);
         let places: Vec<&[BookingRow]> = rows.chunk_by(|a, b| a.number == b.number).collect();
         for (at, place) in places.iter().enumerate().filter(|(_, place)| place.len() > 1) {
+            // A place is in the plan until the job moves on or leaves.
             let until = places.get(at + 1).map_or(left, |next| micros(next[0].time));
             for it in place.iter() {
                 booked.entry(&it.holder).or_default().push(Planned {

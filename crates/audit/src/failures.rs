@@ -47,6 +47,7 @@ fn events(books: &Books, findings: &mut Findings) {
         for (event, time) in begun.into_iter().chain(it.restored.map(|time| ("restored", time))) {
             let left = events.get_mut(&(provider, first, last, event, time));
             let found = left.is_some_and(|left| {
+                // Each event belongs to one outage, even if several are equal.
                 *left -= 1;
                 *left >= 0
             });
@@ -85,6 +86,7 @@ fn lost_work(books: &Books, findings: &mut Findings) {
     let whole = || books.rows.outages.iter().filter(|it| !books.is_shared(&it.provider));
     let outages: f64 = whole().map(|it| it.work_lost).sum();
     let seconds = |micros: i128| micros as f64 / SECOND;
+    // Shares of a failed bag are `failed` like its lost ones, so no exact sum is possible.
     if exact {
         let rule = "`outages` adds up to the lost work of attempts";
         findings.close(rule, "work_lost", Some(outages), Some(seconds(undone)));

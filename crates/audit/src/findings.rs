@@ -78,6 +78,7 @@ impl Findings {
     ) {
         let holds = match (found, expected) {
             (Some(found), Some(expected)) => {
+                // The relative bound is for sums, the slack for instants of long runs.
                 is_close(found, expected) || (found - expected).abs() <= self.slack
             }
             (found, expected) => found.is_none() && expected.is_none(),

@@ -25,6 +25,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let place = || format!("transaction {} of {}", named.1, named.0);
         let Some(opened) = tries.get(named).filter(|it| rows.iter().all(|row| row.job == it.job))
         else {
+            // Without its try, no other rule about these rows can be checked.
             findings.expect(false, "a part is held for a try in `transactions`", place);
             continue;
         };
@@ -69,6 +70,7 @@ fn named(row: &HoldRow) -> String {
 /// The events of a part are in order.
 fn times(opened: &TransactionRow, row: &HoldRow, crashes: &[Crash], findings: &mut Findings) {
     let place = || named(row);
+    // As floats: both sides come from the same instants, so equal times are equal here.
     let before = opened.opened <= row.since && row.since <= row.planned;
     findings.expect(before, "a part is held after its try begins, for a start after that", place);
     // A provider that is down at a planned start makes up for it at the next place.
@@ -91,15 +93,18 @@ fn times(opened: &TransactionRow, row: &HoldRow, crashes: &[Crash], findings: &m
 /// A lease ends at its stated time, unless the provider received a later message or is down then.
 fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findings) {
     let Some(lease_end) = row.lease_end.map(micros) else { return };
+    // A part that was carried out in time does not depend on its lease any more.
     if row.carried_out.is_some_and(|it| micros(it) <= lease_end) {
         return;
     }
     let mine = crashes.iter().filter(|it| it.actor == row.holder && it.crashed <= lease_end);
     let back = mine.filter_map(|it| it.restarted).filter(|&back| lease_end <= back).max();
+    // A provider that was down at the end of the lease ends the hold when it is back.
     let due = back.unwrap_or(lease_end);
     let is_down = crashes.iter().any(|it| it.actor == row.holder && it.restarted.is_none());
     let holds = match row.end.map(micros) {
         Some(end) => row.carried_out.is_none() && end <= due,
+        // The run may have ended before the lease, or the provider is down for ever.
         None => latest <= lease_end || is_down,
     };
     findings.expect(holds, "a lease ends at its stated end", || named(row));
@@ -108,6 +113,7 @@ fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findin
 /// A provider holds one part of a transaction at a time, and none after a hold that ended.
 fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
     let mut rows: Vec<&&HoldRow> = rows.iter().collect();
+    // By provider and then by time, so that holds that follow each other are neighbours.
     rows.sort_by(|a, b| a.holder.cmp(&b.holder).then(a.since.total_cmp(&b.since)));
     for pair in rows.windows(2).filter(|pair| pair[0].holder == pair[1].holder) {
         let after = pair[0].end.is_some_and(|end| end <= pair[1].since);
@@ -134,6 +140,7 @@ fn one_start(tolerance: Option<Micros>, rows: &[&HoldRow], findings: &mut Findin
         None => {
             let first = rows.iter().map(|row| planned(row)).min();
             for row in rows {
+                // A provider that was asked after the requested start plans the part for the time of the request.
                 let asked = Some(planned(row)) == first || row.planned == row.since;
                 findings.expect(asked, rule, || named(row));
             }
@@ -143,6 +150,7 @@ fn one_start(tolerance: Option<Micros>, rows: &[&HoldRow], findings: &mut Findin
 
 /// Time from which the program of a part ran: it had its processors and could begin.
 fn began(row: &HoldRow) -> Option<f64> {
+    // The later of both: processors without the decision wait, and so does a decision without processors.
     Some(row.carried_out?.max(row.started?))
 }
 
@@ -152,6 +160,7 @@ fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], finding
     let is = |outcome: &str| rows.iter().filter(|row| row.outcome == outcome).count() as i64;
     if ["failed", "broken"].contains(&opened.outcome.as_str()) {
         let rule = "a held part without agreement is given back";
+        // A horizon may cut off the message that ends a hold.
         findings.expect(is("open") == 0 || !books.settles, rule, place);
     }
     let is_orphan = |row: &&&HoldRow| row.outcome == "over" && opened.outcome != "agreed";
@@ -214,6 +223,7 @@ fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
     let mut changes: BTreeMap<&str, Vec<(Micros, i64)>> = BTreeMap::new();
     let mut uses = |provider, from: Micros, until: Option<Micros>, processors: i64| {
         let changes: &mut Vec<(Micros, i64)> = changes.entry(provider).or_default();
+        // A use of no time takes no processor.
         if until != Some(from) {
             changes.push((from, processors));
             changes.extend(until.map(|until| (until, -processors)));
@@ -224,6 +234,7 @@ fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
             uses(&it.holder, micros(started), it.end.map(micros), it.processors);
         }
     }
+    // Attempts of jobs with holds are in `holds` already, and must not count twice.
     for it in rows.at_providers().filter(|it| !held.contains(&it.job)) {
         if let Some(started) = it.started {
             uses(&it.provider, started, it.finished, it.width);

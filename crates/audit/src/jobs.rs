@@ -27,6 +27,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
 /// of a grid stands where its last attempt was cancelled, which may be in the round after it left.
 fn order(books: &Books, findings: &mut Findings) {
     let mut next = i64::MAX;
+    // From the end, because a bag or a job of a grid may stand after its end, but never before it.
     for job in books.rows.jobs.iter().rev() {
         findings.expect(job.left <= next, "`jobs` is in order of left_time", || {
             format!("{} left at {} us, before one that left at {next} us", named(job), job.left)
@@ -42,6 +43,7 @@ fn order(books: &Books, findings: &mut Findings) {
 fn times(job: &Job, is_grid: bool, findings: &mut Findings) {
     let course: Vec<i64> = match is_grid || job.is_bag {
         false => [Some(job.submitted), job.queued, job.started, Some(job.left)],
+        // Without the time of queueing, which may be that of a later attempt.
         true => [Some(job.submitted), job.started, None, Some(job.left)],
     }
     .into_iter()

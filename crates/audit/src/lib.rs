@@ -101,6 +101,7 @@ impl Books {
 /// The broken rules with a few cases each, or the table that cannot be read.
 pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     let books = read(folder).map_err(|error| vec![Disagreement::unreadable(&error)])?;
+    // The precision of sums depends on the latest ends and on the widths.
     let parts = books.rows.attempts.iter();
     let mut findings = Findings::new(parts.map(|it| (it.finished.unwrap_or(0), it.width)));
     jobs::check(&books, &mut findings);

@@ -51,6 +51,7 @@ fn windows<'a>(
         let place = || format!("window {window} of {provider}");
         findings.equal("a window closes the processors of its rows", place(), it.closed, width);
         let outcome = match it.outcome.as_str() {
+            // A window that is only announced has closed nothing yet.
             "refused" | "announced" => it.closed == 0,
             "short" => it.closed < it.wanted,
             _ => it.closed == it.wanted,
@@ -91,6 +92,7 @@ fn nothing_runs(books: &Books, findings: &mut Findings) {
         findings.expect(within, "a window closes processors of its provider", place);
         let twice = closed().any(|(other, (from, to))| {
             let at_once = other.started < it.finished && it.started < other.finished;
+            // Each pair once.
             other.window < it.window && at_once && from <= last && first <= to
         });
         findings.expect(!twice, "no processor is closed twice", place);

@@ -59,6 +59,7 @@ fn paid(books: &Books, last: &BTreeMap<i64, &Move>, findings: &mut Findings) {
         let arrived = moved.ready.is_none_or(|ready| ready <= started);
         findings.expect(arrived, "a moved job starts after its data have arrived", place);
         let ran = finished.map_or(0, |finished| finished - started);
+        // An attempt may be lost during its start-up.
         let start_up = moved.start_up.unwrap_or(0).min(ran);
         findings.expect(start_up <= checkpointing, "a moved job has a start-up", place);
     }

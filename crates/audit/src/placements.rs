@@ -24,6 +24,7 @@ fn of_attempts(books: &Books, findings: &mut Findings) {
     for attempt in books.rows.at_providers() {
         let key = (attempt.job, attempt.attempt);
         let place = || attempt.named();
+        // Taken out, so that placements without an attempt are left over for the last rule.
         let mine = by_attempt.remove(&key).unwrap_or_default();
         let there = mine.iter().all(|it| it.provider == attempt.provider);
         findings.expect(there, "an attempt's processors are its provider's", place);
@@ -43,6 +44,7 @@ fn of_attempts(books: &Books, findings: &mut Findings) {
             "an attempt's processors are held while it runs",
             || format!("{}: {first:?} to {last:?}, {started} to {finished}", place()),
         );
+        // Tasks of a bag hold their processors one by one, so their area is not the whole rectangle.
         if bags.get(&attempt.job) != Some(&true) {
             let held: i128 = mine.iter().map(|it| it.area()).sum();
             let expected = area(attempt, finished - started);
@@ -68,6 +70,7 @@ fn no_processor_twice(books: &Books, findings: &mut Findings) {
     // By first processor: the last one, and the time until which it is held.
     let mut held: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
     for it in ordered {
+        // The interval that begins before may reach into this one.
         let from = held.range(..it.first).next_back().map_or(it.first, |(&first, _)| first);
         let met: Vec<(i64, i64, i64)> = held
             .range(from..=it.last)
@@ -79,6 +82,7 @@ fn no_processor_twice(books: &Books, findings: &mut Findings) {
                 format!("job {} at {} us, held until {until} us", it.job, it.started)
             });
             held.remove(&first);
+            // The parts of the older interval beside the new one are still held.
             if first < it.first {
                 held.insert(first, (it.first - 1, until));
             }
@@ -86,6 +90,7 @@ fn no_processor_twice(books: &Books, findings: &mut Findings) {
                 held.insert(it.last + 1, (last, until));
             }
         }
+        // A placement of no time holds nothing.
         if it.finished > it.started {
             held.insert(it.first, (it.last, it.finished));
         }

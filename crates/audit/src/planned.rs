@@ -33,6 +33,7 @@ pub(super) fn have_room(
         here.sort_by_key(|it| it.known);
         let mut standing: Vec<&Planned> = Vec::new();
         for new in here.iter().filter(|it| it.known.0 < it.known.1) {
+            // Entries that the plan has given up by then make room.
             standing.retain(|it| new.known.0 < it.known.1);
             standing.push(new);
             let most = most_at_once(&standing, new.booked);
@@ -48,6 +49,7 @@ fn most_at_once(planned: &[&Planned], (from, until): (Micros, Micros)) -> i64 {
     let changes =
         |it: &&Planned| [(it.booked.0.max(from), it.processors), (it.booked.1, -it.processors)];
     let mut changes: Vec<(Micros, i64)> = planned.iter().filter(meets).flat_map(changes).collect();
+    // At one instant processors are given back before others are taken.
     changes.sort_unstable();
     let sums = changes.iter().scan(0, |sum, (_, change)| {
         *sum += change;

@@ -22,10 +22,12 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
             findings.expect(false, "a granted reservation is in `jobs`", place);
             continue;
         };
+        // Taken out, so that rows without a reservation are left over for the rule below.
         let mine = displaced.remove(&it.job).unwrap_or_default();
         let ran = attempts.get(&it.job).map_or(&[][..], Vec::as_slice);
         kept_or_answered(it, job, &mine, findings);
         ends_in_time(it, job, ran, findings);
+        // The last displacement counts: a reservation may shrink.
         let granted = mine.last().map_or(it.processors, |it| it.processors);
         let held = ran.last().map(|it| it.width).filter(|_| job.started.is_some());
         let rule = "a reservation runs on as many processors as it was granted last";
@@ -55,6 +57,7 @@ fn kept_or_answered(
     };
     let holds = in_window(it.planned, it.span);
     findings.expect(holds, "a granted reservation is planned in its window", place);
+    // A shrunk reservation takes longer on fewer processors.
     let span = last.map_or(it.span, |it| it.span);
     let holds = it.broken || job.started.is_none_or(|start| in_window(start, span));
     findings.expect(holds, "a granted reservation starts in its window", place);
@@ -71,6 +74,7 @@ fn kept_or_answered(
     let rule = "a broken reservation was postponed, revoked or late, and the reverse";
     findings.expect(holds, rule, place);
     let holds = is("revoked") == (job.outcome == "failed")
+        // Nothing follows a revocation.
         && displaced.iter().rev().skip(1).all(|it| it.answer != "revoked");
     findings.expect(holds, "a revoked reservation is over, and a failed one was revoked", place);
     for it in displaced.iter().filter(|it| ["moved", "shrunk"].contains(&it.answer.as_str())) {
@@ -88,6 +92,7 @@ fn ends_in_time(it: &Reservation, job: &Job, ran: &[&Attempt], findings: &mut Fi
     let Some((last, before)) = ran.split_last() else { return };
     let Some((started, finished)) = last.started.zip(last.finished) else { return };
     let saved: Micros = before.iter().map(|it| it.saved).sum();
+    // Only computing counts towards the limit, not the writing of checkpoints.
     let computed = finished - started - last.checkpointing + saved;
     let runs_on = job.limit.is_some_and(|limit| limit < computed);
     let is_over = ["completed", "walltime_reached"].contains(&job.outcome.as_str());
@@ -115,6 +120,7 @@ fn causes(books: &Books, findings: &mut Findings) {
             "failure" => failed.contains(&when) || back.contains(&when) || opened.contains(&when),
             "crash" => back.contains(&when),
             "maintenance" => announced.contains(&when),
+            // Other causes are in no table.
             _ => true,
         };
         findings.expect(holds, "the cause of a lost place is in the tables", || {

@@ -17,6 +17,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     let summary = &books.summary;
     let jobs = &books.rows.jobs;
     let first = jobs.iter().map(|it| it.submitted).min();
+    // A job that never started has no completion.
     let last = jobs.iter().filter(|it| it.started.is_some()).map(|it| it.left).max();
     let makespan = last.zip(first).map(|(last, first)| (last - first) as f64 / SECOND);
     findings.close("makespan = last end - first submission", "", summary.makespan, makespan);
@@ -69,9 +70,11 @@ fn resources(books: &Books, findings: &mut Findings) {
 /// The jobs that remain after warm-up and cool-down, in order of submission.
 fn kept(jobs: &[Job], cut: Cut) -> Vec<&Job> {
     let mut ordered: Vec<&Job> = jobs.iter().collect();
+    // Stable: jobs of one instant stay in the order of the table.
     ordered.sort_by_key(|it| it.submitted);
     let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return ordered };
     let count = ordered.len();
+    // Rounded down, as the summary does.
     let number = |share: f64| ((share * count as f64) as usize).min(count);
     let from = match cut.warm_up {
         Extent::Nothing => 0,
@@ -89,6 +92,7 @@ fn kept(jobs: &[Job], cut: Cut) -> Vec<&Job> {
         }
         Extent::Share(share) => count - number(share),
     };
+    // Empty if warm-up and cool-down overlap.
     ordered.get(from..to).unwrap_or(&[]).to_vec()
 }
 
@@ -115,6 +119,7 @@ fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     }
     promises(group, jobs, findings);
     let of = |value: fn(&Job) -> Option<f64>| {
+        // Failed and unfinished jobs are left out, as in the distributions of the summary.
         let values = jobs.iter().filter(|it| it.is_done() && it.started.is_some());
         let values: Vec<f64> = values.filter_map(|it| value(it)).collect();
         let count = values.len() as f64;
@@ -137,6 +142,7 @@ fn promises(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     let rule = "the summary counts promises as `jobs` does";
     let count = promised().count() as u64;
     findings.equal(rule, group.name.as_str(), count, group.outcomes.promises);
+    // Beyond that, a table cannot show which of two near instants is the later one.
     if promised().all(|(it, promised)| it.left.max(promised) < TOLD_APART) {
         let late = |it: &Job, promised| it.finished.is_some_and(|finished| finished > promised);
         let broken =

@@ -102,6 +102,7 @@ fn messages(books: &Books, findings: &mut Findings) {
         }
         for (&(sender, receiver), &count) in &surely {
             let told = disclosed.get(&(sender, receiver)).copied().unwrap_or(0);
+            // Messages that may disclose the item add to the largest number of rows only.
             let most = count + perhaps.get(&(sender, receiver)).copied().unwrap_or(0);
             let holds = (count..=most).contains(&told);
             findings.expect(holds, "messages that disclose are in `disclosures`", || {

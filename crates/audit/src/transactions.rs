@@ -75,6 +75,7 @@ fn parts(books: &Books, findings: &mut Findings) {
         let named = || format!("job {number}");
         let mine = attempts.get(&number).map_or(&[][..], Vec::as_slice);
         let agreed = tries.iter().find(|it| it.outcome == "agreed");
+        // Tries are numbered in order, which `check` tests, so this number is that of the last one.
         let last = agreed.is_none_or(|it| it.number == tries.len() as i64);
         findings.expect(last, "no try follows an agreement", named);
         let ran: Vec<&&Attempt> = mine.iter().filter(|it| it.started.is_some()).collect();

@@ -63,6 +63,7 @@ fn checkpoints<'r>(
             started + computed <= requested && written.unwrap_or(requested) <= finished
         });
         findings.expect(within, "a checkpoint is written in its attempt", what);
+        // A checkpoint that was cut off moved no data that count.
         let Some((attempt, written)) = attempt.copied().zip(written) else { continue };
         last.insert(key, computed);
         let bytes = attempt.width.saturating_mul(i64::try_from(store.size).unwrap_or(i64::MAX));
@@ -88,6 +89,7 @@ fn check_links<'r>(
     let mut carried: BTreeMap<LinkName<'_>, (f64, Vec<Flowed>)> = BTreeMap::new();
     for Moved { job, from, to, sent, arrived, bytes } in all {
         let joins = |[a, b]: &[String; 2]| [a, b] == [from, to] || [b, a] == [from, to];
+        // The last entry of two sites counts, as in the scenario.
         let own = network.own.iter().rfind(|(ends, _)| joins(ends)).map(|it| it.1);
         let DataLinkInfo { latency, bandwidth } = own.unwrap_or(network.usual);
         let flowing = Span::from_secs_f64(8.0 * bytes as f64 / bandwidth).as_micros();
@@ -99,12 +101,14 @@ fn check_links<'r>(
             continue;
         }
         findings.expect(took >= alone, "no transfer is faster than by itself", what);
+        // A link of two sites is used by both directions; otherwise the transfer takes the access links of both sites.
         let ends: [LinkName<'_>; 2] = match own {
             Some(_) => [(from.min(to), Some(from.max(to))); 2],
             None => [(from, None), (to, None)],
         };
         for link in &ends[..if own.is_some() { 1 } else { 2 }] {
             let flows = &mut carried.entry(*link).or_insert((bandwidth, Vec::new())).1;
+            // Data flow after the latency.
             flows.push((sent + micros(latency), arrived, bytes));
         }
     }
@@ -114,6 +118,7 @@ fn check_links<'r>(
         let mut settle = |busy: Option<Flowed>| {
             let Some((from, until, bytes)) = busy else { return };
             let room = bandwidth / 8.0 * (until - from) as f64 * 1e-6;
+            // One byte for the rounding of times.
             let holds = bytes as f64 <= room * (1.0 + 1e-9) + 1.0;
             let what = || {
                 let between = other.map_or(String::new(), |other| format!(" to {other}"));
@@ -123,6 +128,7 @@ fn check_links<'r>(
         };
         for (from, until, bytes) in flows {
             busy = match busy {
+                // Flows that overlap are one busy time; in it the link carries all of their bytes.
                 Some((first, last, sum)) if from < last => {
                     Some((first, last.max(until), sum + bytes))
                 }

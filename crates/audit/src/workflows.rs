@@ -34,6 +34,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     let found = flows.len();
     findings.equal("each workflow has a row", "workflows", rows.workflows.len(), found);
     for row in &rows.workflows {
+        // The rule about the number of rows has found workflows that are left over.
         match flows.remove(&(row.workload.as_str(), row.workflow)) {
             Some(tasks) => each(row, &tasks, findings),
             None => findings.expect(false, "each workflow has tasks in `jobs`", || place(row)),

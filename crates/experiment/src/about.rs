@@ -32,6 +32,7 @@ pub fn about(scenario: &Scenario) -> About {
         name: scenario.scenario.name.as_ref().map(ToString::to_string),
         workloads: scenario.workloads.iter().map(plays).collect(),
         horizon: horizon.map(|it| it.0.as_secs_f64()),
+        // Any key of the network may delay messages.
         instant_messages: scenario.network == Network::default(),
         static_schedules: outages.is_some(),
         schedules_anew: outages == Some(Outages::Replan),

@@ -87,6 +87,7 @@ fn add_place(
     may_fail: bool,
 ) {
     let before = cast.providers.last();
+    // Processors are numbered over all places, without gaps.
     let first_processor = before.map_or(0, |it| it.first_processor + it.processors);
     cast.actors.push(actor(&name, ActorKind::Provider));
     cast.providers.push(ProviderInfo {

@@ -50,6 +50,7 @@ pub(super) fn of_rigid_jobs(
 ) -> Result<CheckpointRule, NoSuchRule> {
     let fails = |table: &&file::Failures| table.of.is_empty() || table.of.contains(&provider.name);
     let table = scenario.processor_failures().find(fails);
+    // Without failures of this provider, each processor counts as a node.
     let node = table.map_or(1, |table| table.processors_per_node.max(1));
     let known = written.mtbf.map(|mtbf| Nodes { mtbf: mtbf.0, processors: node });
     let adaptive = |rule| Every::Adaptive { rule, node, mean_failure: written.mean_failure };
@@ -82,6 +83,7 @@ fn volume(
     written: &file::Checkpoints,
     bytes: u64,
 ) -> Option<Volume> {
+    // At least one bit per second: a plan divides by it.
     let whole = |rate: f64| (rate as u64).max(1);
     if let Some(store) = scenario.store_of(provider) {
         let (latency, Bandwidth(rate)) = way(scenario, provider.name.as_str(), store.as_str());

@@ -116,6 +116,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
     let inputs = side_a.inputs.iter().filter(|input| {
         side_b.inputs.iter().any(|it| it.path == input.path && it.sha256 != input.sha256)
     });
+    // Changed tables are not the results of the runs, even if both were changed alike.
     let whole = side_a.changed.is_empty() && side_b.changed.is_empty();
     let jobs = (same::Job::all(a)?, same::Job::all(b)?);
     let pairs = same::pairs((a, &jobs.0), (b, &jobs.1))?;
@@ -190,6 +191,7 @@ fn metric_pairs(a: Vec<(String, f64)>, b: Vec<(String, f64)>) -> Vec<MetricPair>
     let value = |all: &[(String, f64)], name: &str| {
         all.iter().find(|(other, _)| other == name).map(|(_, value)| *value)
     };
+    // In the order of A, and metrics that only B has at the end.
     let only_b = b.iter().filter(|(name, _)| value(&a, name).is_none());
     a.iter()
         .chain(only_b)
@@ -217,6 +219,7 @@ fn key_differences(
 ) -> Result<Option<Vec<KeyDifference>>, ResultsError> {
     let keys = keys(a, side_a)?.zip(keys(b, side_b)?);
     let is_same = side_a.scenario == side_b.scenario && side_a.own_rules == side_b.own_rules;
+    // Without the files, equal digests still show that there is no difference.
     Ok(keys.map(|(a, b)| differences(&a, &b)).or_else(|| is_same.then(Vec::new)))
 }
 
@@ -263,9 +266,11 @@ fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String
                 flatten(below(key), value, keys);
             }
         }
+        // Lists of tables have a key for each member; other lists are compared as a whole.
         toml::Value::Array(items) if items.iter().any(toml::Value::is_table) => {
             for (index, item) in items.iter().enumerate() {
                 let name = item.get("name").and_then(toml::Value::as_str);
+                // A member is found by its name in both scenarios, even at another place.
                 let name = name.map_or_else(|| index.to_string(), str::to_owned);
                 flatten(below(&name), item, keys);
             }

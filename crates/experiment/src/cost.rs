@@ -37,12 +37,14 @@ fn usage(who: nix::sys::resource::UsageWho) -> Option<nix::sys::resource::Usage>
 fn cpu_seconds() -> f64 {
     let seconds =
         |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1_000_000.0;
+    // Of this thread only, because other runs of a sweep may share the process.
     usage(nix::sys::resource::UsageWho::RUSAGE_THREAD)
         .map_or(0.0, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
 #[cfg(target_os = "linux")]
 fn peak_memory_kb() -> u64 {
+    // Of the process: no system counts the memory of a thread.
     usage(nix::sys::resource::UsageWho::RUSAGE_SELF)
         .map_or(0, |usage| u64::try_from(usage.max_rss()).unwrap_or(0))
 }

@@ -27,6 +27,7 @@ pub(super) fn apart(
     };
     let Bandwidth(rate) = scenario.network.bandwidth();
     let mut paths = DataPaths::new(path(Bandwidth(rate), scenario.network.latency.0));
+    // The metascheduler itself is added only after its configuration is made.
     let address = |site: &str| if site == name { Some(me) } else { addresses.get(site).copied() };
     for ((a, b), bandwidth, latency) in links(scenario, address) {
         paths.join(a, b, path(bandwidth, latency));

@@ -277,6 +277,7 @@ impl Story {
     pub fn size(&self) -> i64 {
         let granted = self.granted.as_ref();
         let granted =
+            // After the last loss of its place, a reservation may have fewer processors.
             granted.map(|it| it.displaced.last().map_or(it.processors, |last| last.processors));
         let ran = self.attempts.last().map(|it| it.processors);
         let moved = self.moves.last().and_then(|it| it.processors.1);
@@ -342,6 +343,7 @@ pub type TaskNames = BTreeMap<(String, i64, i64), String>;
 /// # Errors
 /// If the table of tasks is damaged.
 pub fn task_names(run: &RunReader, jobs: &[JobRow]) -> Result<TaskNames, ResultsError> {
+    // Most runs have no workflows, and then the table is not read.
     let wanted: BTreeSet<i64> = jobs.iter().filter_map(|it| it.workflow).collect();
     if wanted.is_empty() {
         return Ok(TaskNames::new());
@@ -417,12 +419,14 @@ impl Chronicle {
             false => PlacementRow::some(run, &scope.during("starting_time", "finish_time"))?,
         };
         let attempts = AttemptRow::some(run, &scope.during("queued_time", "finish_time"))?;
+        // After attempts and placements, which name the other jobs that the stories need.
         let jobs = JobRow::some(run, &scope.jobs(&attempts, &placements))?;
         let on_grid = attempts.iter().filter(|it| it.slot().is_some()).map(|it| it.job).collect();
         let checkpoints =
             if shared.is_empty() { Vec::new() } else { CheckpointRow::some(run, &own)? };
         let grid_market = grid::market(&shared, &about, &attempts, &outages);
         let market = provider::market(&resources, &placements, &outages, &crashes, &maintenance);
+        // The largest table, so it is read only on request.
         let has_messages = with_messages && run.has(Table::Messages);
         Ok(Chronicle {
             about,
@@ -470,6 +474,7 @@ impl Chronicle {
         let mut with: Vec<&str> =
             users.flat_map(|it| [it.name.as_str(), it.submits_to.as_str()]).collect();
         with.extend(job.provider.as_deref());
+        // Crashes after the start delay no scheduling of the job.
         let end = job.start.unwrap_or(job.left);
         let met = |it: &&CrashRow| {
             let overlaps = it.crash < end && it.restart.is_none_or(|restart| restart > job.submit);
@@ -540,6 +545,7 @@ impl Chronicle {
             statics: None,
         };
         match self.is_on_grid(job) {
+            // On a grid every job has slots, whatever its shape.
             true => grid::tell(story, self, job),
             false if job.is_phased() => phased::tell(story, self, job),
             false => provider::tell(story, self, job),

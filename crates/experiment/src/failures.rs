@@ -111,16 +111,19 @@ pub fn failing(
         let first = nodes.len();
         let mut groups = Vec::new();
         for (owner, &(name, members)) in owners.iter().enumerate() {
+            // A table has either actors or owners of processors.
             let failing = table.actors.as_ref().unwrap_or(&table.of);
             if !failing.iter().any(|it| it.as_str() == name) {
                 continue;
             }
             let begin = nodes.len();
+            // Before the nodes are made: a scenario may ask for billions of them.
             room_for(split(table, members).len(), "nodes that fail", NODE_BYTES)?;
             nodes.extend(split(table, members).map(|members| Node { owner, members }));
             groups.push((begin..nodes.len()).collect());
         }
         let wanted = nodes.len() - first;
+        // For all nodes of the table at once, because a record gives each of them another recorded node.
         let causes = causes(table, wanted, folder, &mut records)?;
         if let Some(recorded) = &table.recorded {
             let recording = records.open(recorded, folder)?;
@@ -154,6 +157,7 @@ fn split(table: &file::Failures, members: u32) -> impl ExactSizeIterator<Item = 
     let size = table.processors_per_node.max(1);
     let count = table.nodes.unwrap_or(u32::MAX) as usize;
     (0..members).step_by(size as usize).take(count).map(move |first| {
+        // The last node may be smaller.
         let end = first.saturating_add(size).min(members);
         first..end
     })
@@ -184,6 +188,7 @@ fn causes(
 
 fn window(recorded: &file::Recorded, recording: &Recording) -> Window {
     let start = recording.from() + recorded.from.0;
+    // The window may begin behind the end of the record.
     let rest = (recording.until() - start).max(Span::ZERO);
     Window { start, length: recorded.length.map_or(rest, |length| length.0) }
 }
@@ -197,6 +202,7 @@ fn unobserved(
 ) -> Result<Option<String>, FailuresError> {
     let start = recording.from() + recorded.from.0;
     let length = [recorded.length.map(|length| length.0), horizon].into_iter().flatten().min();
+    // Without an end, only the start of the run is known.
     let end = length.map_or(start, |length| start + length);
     let nodes = choose(recorded, recording, wanted)?;
     let outside = nodes.iter().filter(|node| node.from > start || node.until < end).count();
@@ -237,6 +243,7 @@ fn choose<'a>(
         let (log, found) = (recorded.log.clone(), chosen.len());
         return Err(FailuresError::TooFew { log, wanted, found });
     }
+    // The first ones, as without sites.
     chosen.truncate(wanted);
     Ok(chosen)
 }

@@ -130,6 +130,7 @@ fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
 
 /// A figure of one run in a form that can be drawn.
 fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
+    // Most kinds read the tables themselves; the others show metrics.
     if let Some(drawing) = figure.kind.read(run, &ask(figure))? {
         return Ok(drawing);
     }
@@ -156,6 +157,7 @@ fn ask(figure: &file::Figure) -> Ask {
         },
         about: None,
         jobs: match figure.job {
+            // The option --job fills `jobs`, which counts before the key `job`.
             Some(job) if figure.jobs.is_empty() => vec![JobName::InRun(i64::from(job))],
             _ => figure.jobs.iter().map(|job| job.0.clone()).collect(),
         },
@@ -207,6 +209,7 @@ fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let (grouping, about) = (grouping(figure)?, run.about()?);
     let ask = ask(figure);
     let samples = load::samples(run, &ask.part, grouping.by(), value)?;
+    // One unit for all boxes, which share the axis.
     let all = samples.iter().flat_map(|sample| &sample.values).copied();
     let scale = metric::Scale::named(figure, &metric, what.to_owned(), all);
     let values = |sample: &Sample| sample.values.iter().map(|it| it * scale.factor).collect();
@@ -256,6 +259,7 @@ fn stacks(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
     let (Some(first), Some(bars)) = (figure.metrics.first(), parts.first()) else {
         return Err(PlotError::NoValues("there is no metric to draw".to_owned()));
     };
+    // The unit follows from whole bars, not from their parts.
     let sum = |place: usize| parts.iter().filter_map(|bars| bars.get(place)?.1).sum::<f64>();
     let what = titles(&figure.metrics);
     let scale = metric::Scale::named(figure, first, what.clone(), (0..bars.len()).map(sum));
@@ -310,7 +314,9 @@ fn of_one_run(
 ) -> Result<Vec<Bar>, PlotError> {
     let (summary, about) = (run.run().summary()?, run.about()?);
     if whole {
+        // Of any size: the figure asks for one group by its name.
         let of_groups = of_groups(&summary, about, usize::MAX);
+        // The number of messages is in a table, not in the summary.
         let value = match metric.name() {
             MESSAGES => messages(run.run())?,
             name => value_of(of_run(&summary).into_iter().chain(of_groups), name),
@@ -331,6 +337,7 @@ fn of_one_run(
     let groups = grouping
         .groups(&summary)
         .iter()
+        // The list of a figure names providers, and no other groups.
         .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
     let bar = |group: &Group| {
         let value = value_of(of_group(group), metric.name());
@@ -362,6 +369,7 @@ pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(S
     let mut values = Vec::new();
     for grouping in Grouping::ALL {
         let groups = grouping.groups(summary);
+        // A grouping with thousands of groups would fill the table of a sweep.
         for group in groups.iter().filter(|_| groups.len() <= most) {
             let label = grouping.label(&group.name, about);
             let named = |(name, value)| (format!("{}.{label}.{name}", grouping.word()), value);
@@ -375,6 +383,7 @@ pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(S
 pub fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
     if run.has(Table::MessageCounts) {
         let counts = run.columns(Table::MessageCounts, &["count"])?;
+        // Counts are preferred: the table of messages may be millions of rows.
         let total: i64 = counts.integer("count")?.iter().flatten().sum();
         return Ok(Some(total as f64));
     }

@@ -89,6 +89,7 @@ fn site_resources(
 ) -> impl Iterator<Item = PlannedResource> {
     let sharing = match (site.sharing, site.slots()) {
         (file::Sharing::Reserved, slots) => Sharing::Reserved { slots },
+        // Only reserved shares may have no limit of slots.
         (file::Sharing::Equal, slots) => Sharing::Equal { slots: slots.unwrap_or(1) },
     };
     site.resource_names().map(move |name| {
@@ -125,6 +126,7 @@ fn routes(
         file::NetworkModel::Stars => {
             let parameters = StarParameters {
                 sites: sites.iter().map(|site| site.resources as usize).collect(),
+                // The storage and the checkpoint server.
                 services: 2,
                 lan_capacity: Capacity::Shared(bandwidth),
                 service_capacity: network
@@ -144,6 +146,7 @@ fn overflow(scenario: &Scenario, overflow: &file::Overflow) -> Overflow {
     let provider = (0..).zip(&scenario.providers).find(|(_, it)| it.name == overflow.to);
     let metaschedulers = (scenario.places()..).zip(&scenario.metaschedulers);
     let metascheduler = metaschedulers.into_iter().find(|(_, it)| it.name == overflow.to);
+    // By number, because the addresses of metaschedulers are not known yet.
     let number = provider.map(|it| it.0).or(metascheduler.map(|it| it.0));
     let to = ActorId(number.expect("whom jobs are passed on to has been checked"));
     Overflow { to, after: overflow.after.0 }
@@ -162,6 +165,7 @@ pub fn speeds(seed: u64, site: &file::Site) -> Vec<f64> {
 /// The whole capacity of one of a site's resources.
 pub(super) fn capacity(seed: u64, site: &file::Site, resource: &str) -> Speed {
     let mips = match site.mips_max.filter(|&max| max > site.mips) {
+        // A stream of each resource, so that another one changes no speed.
         Some(max) => stream(seed, resource, "speed").random_range(site.mips..=max),
         None => site.mips,
     };

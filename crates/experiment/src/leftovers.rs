@@ -26,6 +26,7 @@ pub fn hold(file: &File, path: &Path) -> io::Result<bool> {
 pub fn clear(folder: &Path, is_left: impl Fn(&str) -> bool) {
     for path in entries(folder, &is_left) {
         if path.symlink_metadata().is_ok_and(|it| it.is_file()) && free(&path).is_some() {
+            // A file that cannot be removed does not stop the command.
             let _ = fs::remove_file(&path);
         }
     }

@@ -23,6 +23,7 @@ fn windows<'a>(
         let start = Time::ZERO + from;
         let announced = table.notice.map_or(Time::ZERO, |notice| start - notice.0);
         let window = Interval { start, span: until - from, processors };
+        // A notice that is longer than the time to the window begins with the run.
         Maintenance { announced: announced.max(Time::ZERO), window, overlap }
     })
 }

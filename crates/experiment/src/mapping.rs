@@ -26,6 +26,7 @@ pub(super) fn mapped(
     scenario: &Scenario,
 ) -> MappingConfig {
     let of = |name: &file::Name| scenario.providers.iter().find(|it| it.name == *name);
+    // In the order of the metascheduler's list, by which it numbers its providers.
     let providers = Vec::from_iter(metascheduler.providers.iter().filter_map(of));
     // The number of a site is that of its first provider.
     let first = |at: &str| providers.iter().position(|other| site(other) == at);

@@ -23,6 +23,7 @@ pub struct NoRoom {
 
 /// Tests whether there is memory for `count` items of `bytes` each.
 pub(super) fn room_for(count: usize, what: &'static str, bytes: usize) -> Result<(), NoRoom> {
+    // Saturating: a request beyond the address space fails as it should.
     let bytes = count.saturating_mul(bytes);
     let mut room: Vec<u8> = Vec::new();
     let found = room.try_reserve_exact(bytes);

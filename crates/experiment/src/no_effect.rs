@@ -69,6 +69,7 @@ pub(super) fn without_effect(
     }
     availability(summary).filter(|_| fails).into_iter().for_each(&mut say);
     match maintenance {
+        // Windows that began are in the summary, so they had an effect.
         _ if summary.maintenance.is_some() => {}
         Windows::None => {}
         Windows::Announced => say(

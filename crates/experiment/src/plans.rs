@@ -52,8 +52,10 @@ pub(super) fn plans(
         costs: Costs {
             within: plans.within.0,
             between: plans.between.0,
+            // Bytes to Mbit.
             checkpoint: plans.checkpoint.0 as f64 * 8.0 / MBIT,
             bandwidth: it.bandwidth.0 / MBIT,
+            // The same to every cluster; only the loads differ.
             ways: vec![plans.bandwidth.0 / MBIT; count],
         },
     });

@@ -222,6 +222,7 @@ fn carry_out(
     arrivals: impl Fn(Arrivals) -> Arrivals,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
+    // Before the folder is created: an unknown rule leaves nothing behind.
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
     let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
@@ -230,6 +231,7 @@ fn carry_out(
     let cast = Arc::new(cast);
     let metrics = metrics_options(scenario);
     let may_fail = world.outages.is_some();
+    // After the world is built, so that a scenario without a world leaves no folder.
     let writer = destination
         .map(|destination| {
             let options = write_options(&scenario.results, destination, metrics);
@@ -253,6 +255,7 @@ fn carry_out(
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (writer, destination) {
         (Some(mut writer), Some(destination)) => {
+            // These tables are known only after the last event, so they are written at the end.
             writer.transactions(&metrics.transactions())?;
             writer.workflows(&metrics.workflows())?;
             writer.tasks(workflows::names(&named))?;
@@ -347,6 +350,7 @@ struct Rest<'a> {
 impl Rest<'_> {
     /// Writes these files, then gives the folder its final name.
     fn write(self, finished: FinishedRun) -> Result<Written, ExperimentError> {
+        // Cloned, because `publish` consumes the folder.
         let digest = finished.digest().clone();
         finished.write_summary(self.summary)?;
         // The file moves to another folder, so its relative paths must start from there.
@@ -430,6 +434,7 @@ pub fn unwrap_run_error(error: RunError) -> ExperimentError {
 
 /// Error of a sink that ended a run.
 fn recorded(error: OutsideError) -> ExperimentError {
+    // One kind after the other, because a failed downcast gives the error back.
     let error = match error.downcast::<ResultsError>() {
         Ok(error) => return ExperimentError::Results(*error),
         Err(error) => error,

@@ -74,6 +74,7 @@ pub(crate) fn groups(
 /// each.
 fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
     let classes = [JobClass::Local, JobClass::External].map(JobClass::name);
+    // With one class, its effect is that of all jobs.
     let both = classes.iter().all(|class| impacts.contains_key(*class));
     let groups = [ALL].into_iter().chain(classes.into_iter().filter(|_| both));
     for group in groups {

@@ -77,6 +77,7 @@ impl Seating {
     /// The actors that share one site, and its number: those of clusters, and those of a grid.
     pub(super) fn together(&self) -> impl Iterator<Item = (u32, u32)> {
         let parts = [(self.clusters, CLUSTER_SERVICES), (self.resources, self.grid_services)];
+        // Without clusters or a grid, these numbers belong to other actors.
         parts.into_iter().filter(|(seats, _)| seats.places > 0).flat_map(|(seats, services)| {
             let Seats { first_place, places, first_service } = seats;
             let services = first_service..first_service + services;

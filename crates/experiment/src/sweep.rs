@@ -241,6 +241,7 @@ pub fn missing(
             missing.push(run.number);
         }
     }
+    // Evenly over the sweep, because durations differ from point to point.
     let measured = done.iter().step_by(done.len() / MEASURED + 1);
     let there = SweepFolder::open(output)?;
     let seconds = measured.filter_map(|run| Some((run.number, took(&there, run)?)));
@@ -289,6 +290,7 @@ pub fn clear_stale(
                 | SweepError::Damaged { .. },
             ) => {
                 let own = output.join(run.folder());
+                // Before the removal, which must not follow a link to another place.
                 check_no_link(output, &run)?;
                 if own.exists() {
                     let removed = fs::remove_dir_all(&own);
@@ -347,6 +349,7 @@ pub fn sweep(
 pub fn announce(experiment: &Experiment, output: &Path) -> Result<(), ResultsError> {
     fs::create_dir_all(output).map_err(|error| ResultsError::write(output, error))?;
     let notes = output.join(HIDDEN);
+    // Files of running commands are locked, and stay.
     [output, &notes.join("failed"), &notes.join("slurm")].into_iter().for_each(clear_nameless);
     write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())
 }

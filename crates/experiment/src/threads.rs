@@ -6,6 +6,7 @@ use std::thread;
 pub fn on_threads(threads: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         let one_more = || thread::Builder::new().spawn_scoped(scope, &work).is_ok();
+        // Ends at the first thread that the system refuses.
         let _ = (1..threads).all(|_| one_more());
         work();
     });

@@ -37,6 +37,7 @@ pub(super) fn acceptors(scenario: &Scenario) -> Vec<Acceptor> {
 
 /// The protocol of each metascheduler, if it has one.
 pub fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transaction>> {
+    // Acceptors are numbered behind all metaschedulers, as in `cast`.
     let first = scenario.places() as usize + scenario.metaschedulers.len();
     let acceptors = acceptors(scenario);
     let metaschedulers = scenario.metaschedulers.iter().enumerate();
@@ -110,6 +111,7 @@ fn transaction(
         file::Protocol::Paxos(it) => {
             let mut acceptors = acceptors.into_iter();
             Transaction::Paxos(PaxosRules {
+                // The first one, as in `acceptors`.
                 leader: acceptors.next().expect("a metascheduler with \"paxos\" has acceptors"),
                 acceptors: acceptors.collect(),
                 economical: false,

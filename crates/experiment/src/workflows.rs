@@ -81,6 +81,7 @@ pub(super) fn kept_by(
     all: &Workflows,
     user: &file::User,
 ) -> Workflows {
+    // The scheduler of a grid receives all tasks at once and keeps the ledger itself.
     if scenario.submits_to_grid(user) {
         return Workflows::new();
     }

@@ -130,6 +130,7 @@ impl Workloads {
         if let Some(until) = self.until {
             let arrives =
                 move |job: &StreamItem| job.as_ref().map_or(true, |job| job.submit < until);
+            // After all steps and mergers, which may move jobs. An error is passed on, so that it is not cut off.
             open.jobs = Box::new(open.jobs.take_while(arrives));
         }
         Ok(open)
@@ -156,6 +157,7 @@ impl Workloads {
                     return Err(WorkloadError::Cycle(name.to_owned()));
                 }
                 outer.push(name.to_owned());
+                // An error is kept until the name is removed from `outer` again.
                 let parts: Result<Vec<OpenWorkload>, _> =
                     parts.iter().map(|part| self.open_part(part, outer)).collect();
                 // Removed again, since a workload may be merged twice without a cycle.
@@ -166,6 +168,7 @@ impl Workloads {
                     streams.push(part.jobs);
                     open.effects.extend(part.effects);
                     open.logs.extend(part.logs);
+                    // Steps after the merger may shift the time of all logs.
                     let behind = |clock: Option<WallClock>| clock?.behind(steps);
                     open.clocks.extend(part.clocks.into_iter().map(behind));
                 }
@@ -173,6 +176,7 @@ impl Workloads {
                 let (jobs, effects) =
                     model::Step::apply_all(steps, merge(streams), &draws).map_err(failed)?;
                 open.effects.extend(WatchedStep::all(name, steps, effects));
+                // Numbers are dense in the merged workload, which the parts know nothing of.
                 open.jobs = number_jobs(jobs);
                 Ok(open)
             }
@@ -227,6 +231,7 @@ fn part(
     resources: (&[Name], RunBy),
 ) -> Result<Part, WorkloadError> {
     let steps = workload.steps.iter().map(|step| step.to_model()).collect();
+    // A merger has no source of its own.
     if let Some(parts) = &workload.merge {
         return Ok(Part::Merged { parts: parts.iter().map(ToString::to_string).collect(), steps });
     }
@@ -254,6 +259,7 @@ fn source(
         })?;
         return Ok(Source::Log { path, rules: workload.rules.to_model() });
     }
+    // The model must ask for them: a table of another model has no effect.
     if let (Some(Model::Workflows), Some(workflows)) = (workload.model, &workload.workflows) {
         let name = workload.name.as_str();
         let checkpoint = workload.data.unwrap_or_default().checkpoint.0;

@@ -138,6 +138,7 @@ impl Stage {
         let flows = workflows::all(scenario, folder)?;
         let clusters = stage.clusters(scenario, &seating, folder, &flows)?;
         stage.named = workflows::named(scenario, &flows);
+        // Only the parts are built here: their services have numbers behind those of all places.
         let (resources, outages) = stage.resources(scenario, &seating, folder, &flows)?;
         let places = clusters.places.into_iter().chain(resources.places);
         places.for_each(|it| stage.world.actors.push(it));
@@ -166,7 +167,9 @@ impl Stage {
             let id = stage.add_user(user, flows, &workloads, (scenario, &addresses))?;
             addresses.insert(user.name.to_string(), id);
         }
+        // After all users, because each of them is at the site of its receiver.
         stage.world.network = network(scenario, &stage.cast, &addresses, &seating);
+        // Last, so that no other actor has another number because something may fail.
         stage.add_nature(outages);
         stage.add_crashes(scenario, folder, &addresses)?;
         Ok(stage)
@@ -207,6 +210,7 @@ impl Stage {
             processors: provider.processors,
             speed: provider.speed,
             scheduler: match provider.policy.scheduling(&scenario.own)? {
+                // A plain queue knows no parts, so the same rules are carried out by a queue that books them.
                 Scheduling::Queue(config) if takes_parts(provider, scenario) => {
                     Scheduling::Coallocation(config)
                 }
@@ -220,12 +224,14 @@ impl Stage {
             disclosure: provider.disclosure,
             bargaining: bargaining(provider, scenario)?,
             reserving: reservations::reserving(provider),
+            // In millionths; by default all is published.
             publishes: provider.publishes.map_or(1_000_000, Share::millionths),
             machine: mapping::machine(provider),
             maintenance: maintenance(scenario, provider),
             repeating: repeating(provider, scenario),
             transacting: transacting(ActorId(id.0), provider, scenario, protocols),
         };
+        // Before the provider is added: its number is the next one.
         self.announce(&config.maintenance);
         let stream = stream(seed, provider.name.as_str(), "offers");
         let new = move || Provider::new(config.clone(), stream.clone());
@@ -262,6 +268,7 @@ impl Stage {
         let owners = Vec::from_iter(crashing.iter().map(|&name| (name, 1)));
         let actors = Vec::from_iter(crashing.iter().map(|&name| addresses[name]));
         let tables =
+            // Other tables make processors fail, not actors.
             Vec::from_iter(scenario.failures.iter().filter(|it| it.actors.is_some()).cloned());
         let (seed, horizon) = (scenario.scenario.seed, scenario.scenario.horizon.map(|it| it.0));
         let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
@@ -271,6 +278,7 @@ impl Stage {
         let end = horizon.map_or(Time::FOREVER, |horizon| Time::ZERO + horizon);
         let (count, outages) = (actors.len() as u64, failing.outages);
         let due = outages.map(move |(node, outage)| (actors[node], outage));
+        // The network reads crashes ahead, and a law never ends.
         let due = due.take_while(move |(_, outage)| outage.fail <= end);
         self.world.network.crashes(Crashes::new(count, Box::new(due)));
         Ok(())
@@ -388,13 +396,16 @@ impl Stage {
         (addresses, network): (&BTreeMap<String, ActorId>, Option<ActorId>),
     ) -> Result<ActorId, NoSuchRule> {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
+        // The tables of a metascheduler exclude each other, which the checks of the scenario ensure.
         if let Some(policy) = &metascheduler.composition {
+            // The number that the actor gets when it is added.
             let me = ActorId(self.world.actors.len() as u32);
             let policy = policy.among(&scenario.own.compositions)?;
             let config = negotiator(me, metascheduler, policy, providers, scenario);
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return Ok(self.add_anew(&metascheduler.name, scenario, new));
         }
+        // Before `coallocation`, which such a metascheduler has, too.
         if let Some((how, transaction)) = metascheduler.transaction().zip(transaction) {
             let how = (how.0, how.1, transaction);
             return Ok(self.add_transactor(&metascheduler.name, how, providers, scenario));
@@ -536,6 +547,7 @@ fn network(
     if let Some(network) = seating.network {
         sites[network.index()] = EVERYWHERE;
     }
+    // After all other sites, because a receiver may share one.
     for user in &scenario.users {
         sites[addresses[user.name.as_str()].index()] =
             sites[addresses[user.submits_to.as_str()].index()];
@@ -596,6 +608,7 @@ fn latency_max(scenario: &Scenario) -> Span {
 fn repeating(provider: &file::Provider, scenario: &Scenario) -> Vec<(ActorId, Span)> {
     let first = scenario.places();
     let repeats = |(id, it): (u32, &file::Metascheduler)| {
+        // The machines of a transaction repeat their own messages.
         let numbers = it.transaction().is_none() && it.providers.contains(&provider.name);
         it.retry().filter(|_| numbers).map(|retry| (ActorId(id), retry.0))
     };

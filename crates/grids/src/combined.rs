@@ -58,10 +58,12 @@ impl CombinedFt {
             let next = running.into_iter().chain([waiting]).flatten().min();
             let Some(turn @ (_, job)) = next else { return };
             after = Some(turn);
+            // The next job in turn runs: it keeps one replica, which writes checkpoints.
             if Some(turn) != waiting {
                 reduce(view, round, job);
                 continue;
             }
+            // Room is made by taking a replica from any job that has several.
             if !view.resources().any_available() {
                 let Some(replicated) = jobs.any_replicated(round.draw) else { return };
                 reduce(view, round, replicated);
@@ -79,9 +81,11 @@ impl CombinedFt {
         let mut postponed: Option<Turn> = None;
         while view.resources().any_available() {
             let room = self.replicas.have_room(view.resources());
+            // The room is examined anew for each job, because every dispatch takes some.
             let limit = if room { self.replicas.max } else { 1 };
             let Some(turn @ (_, job)) = view.jobs().next_below(limit, postponed) else { return };
             let Some(resource) = view.place(job) else {
+                // All available resources have a copy of this job; later jobs may still be placed.
                 postponed = Some(turn);
                 continue;
             };

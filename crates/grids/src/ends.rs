@@ -87,6 +87,7 @@ impl Ends {
         let next = held.next_end();
         let before = std::mem::replace(&mut self.by_resource[id.index()], next);
         if let Some(before) = before {
+            // The order has one entry for each resource at most.
             self.order.remove(&(before, id));
         }
         self.order.extend(next.map(|next| (next, id)));

@@ -137,6 +137,7 @@ impl View {
             let job = jobs.get(id);
             (job.length, (Who::Known(id), Some(job.length.saturating_sub(job.saved))))
         });
+        // A job without a length is sorted as the shortest, as the scheduler does.
         let asked = (length.unwrap_or_default(), (Who::Asked, length));
         let mut queue = Vec::from_iter(known.chain([asked]));
         // The sorts are stable: equal jobs stay in order of arrival, and the requested one is the
@@ -172,6 +173,7 @@ impl<'v> Forecast<'v> {
         if !self.machines.contains_key(&id) {
             let machine = Machine::of(&self.view.last_reported(id), self.now);
             self.machines.insert(id, machine);
+            // No change of jobs, but the machine is filed with its next end and its rank.
             self.change(id, self.now, |_| {});
         }
     }
@@ -202,6 +204,7 @@ impl<'v> Forecast<'v> {
         self.change(id, at, |machine| ended = machine.end());
         // The other replicas of an ended job end, too.
         for &who in &ended {
+            // The requested job has one replica only.
             let Who::Known(job) = who else { continue };
             let replicas = self.view.job(job).replicas.clone();
             for other in replicas.into_iter().filter(|&other| other != id) {
@@ -239,6 +242,7 @@ impl<'v> Forecast<'v> {
         // Filed ranks of examined resources are outdated.
         while filed_available.next_if(|it| machines.contains_key(&it.resource())).is_some() {}
         let filed = filed_available.peek().copied();
+        // The better of the best examined and the best filed resource.
         let best = self.available.last().max(filed)?.resource();
         self.look_at(best);
         self.change(best, at, |machine| machine.running.push(Running { who, left }));
@@ -255,6 +259,7 @@ impl<'v> Forecast<'v> {
         }
         // The time so far counts with the share before the change.
         machine.go_on_to(at);
+        // Ends of the former version are dropped when they come up.
         machine.version += 1;
         change(machine);
         let (avail, slots, held) = (machine.avail, machine.slots, machine.held());
@@ -300,6 +305,7 @@ impl Machine {
     fn go_on_to(&mut self, at: Time) {
         let done = self.share().over(at - self.seen);
         for left in self.running.iter_mut().filter_map(|job| job.left.as_mut()) {
+            // Ends are rounded up, so a little more than the rest may have been computed.
             *left = left.saturating_sub(done);
         }
         self.seen = at;

@@ -118,6 +118,7 @@ impl Jobs {
         if self.open(id).is_none() {
             return;
         }
+        // Before the change, because the job is filed by its present state.
         self.unfile(id);
         change(self.open.get_mut(id).expect("it was there just now"));
         self.file(id);
@@ -141,6 +142,7 @@ impl Jobs {
         if job.saved < progress {
             (job.saved, job.saved_at) = (progress, now);
         }
+        // Of the rounded values, so that the sum stays that of all jobs.
         let gained = before - job.left();
         self.left.keep(|left| *left -= gained);
         self.changed.keep(|jobs| jobs.push(id));
@@ -232,6 +234,7 @@ impl Jobs {
     fn next_of(&self, from: usize, to: usize, after: Option<Turn>) -> Option<Turn> {
         let to = to.min(self.shelves.len());
         let shelves = self.shelves.get(from..to).unwrap_or_default();
+        // The first of each shelf, and of these the first in turn.
         shelves.iter().filter_map(|shelf| next(shelf, after)).min()
     }
 
@@ -247,6 +250,7 @@ impl Jobs {
         self.left.keep(|all| *all += left);
         match replicas {
             0 => self.by_length.keep(|jobs| _ = jobs.insert((job.length, turn))),
+            // Only jobs without checkpoints are looked for, so the others are not filed.
             1 if job.checkpointing => {}
             1 => self.bare.keep(|jobs| _ = jobs.insert(turn)),
             _ => self.replicated.keep(|jobs| _ = jobs.insert(id.0)),

@@ -39,6 +39,7 @@ impl Rescheduling {
         let share = EffectiveSpeed::shared(here.avail, u64::from(here.held.max(1)));
         let whole = i128::from(Fraction::ONE.as_ppm());
         let part = whole - i128::from(self.gain.as_ppm());
+        // Both sides are multiplied by a million, so that the comparison is exact.
         let stay = i128::from(left.at_effective(share).as_micros()) * part;
         let work = if self.checkpointing { left } else { length };
         let mut best = None;
@@ -50,6 +51,7 @@ impl Rescheduling {
             if beaten || !worth(computing.as_micros()) {
                 break;
             }
+            // After the break above: the resource of the job itself may end the search.
             if id == current {
                 continue;
             }
@@ -92,6 +94,7 @@ impl GridScheduler for Rescheduling {
         {
             after = Some(turn);
             let current = view.job(turn.1).replicas[0];
+            // A job on a failed resource has nothing to move: its loss will be noticed.
             let better = match view.resources().get(current).up {
                 true => self.better(view, round.insight, turn, current),
                 false => None,
@@ -100,6 +103,7 @@ impl GridScheduler for Rescheduling {
                 round.migrate(view, turn.1, current, to, self.checkpointing);
             }
         }
+        // Waiting jobs get the room that the moves leave.
         QueueScheduler::FJBCR.with_recovery(self.detection, self.checkpointing).round(view, round);
     }
 }

@@ -275,6 +275,7 @@ impl Resources {
     /// with the largest effective speed. `None` if all available resources have a copy.
     pub fn place(&self, copies: &[ResourceId]) -> Option<ResourceId> {
         let has_copy = |site| copies.iter().any(|&id| self.get(id).site == site);
+        // The sites without a copy are ranked already; only sites with copies are computed.
         let (_, Reverse(site)) =
             // These ranks hold for sites without copies only: they include all resources of a site.
             match self.sites().powerful.iter().rev().find(|rank| !has_copy(rank.1.0)) {
@@ -299,6 +300,7 @@ impl Resources {
                     held -= u64::from(copy.held);
                 }
             }
+            // Fewest copies first, then the power, then the lowest number.
             (Reverse(count), (power(avail, held), Reverse(site)))
         };
         candidates.map(rank).max().map(|(_, rank)| rank)
@@ -391,6 +393,7 @@ impl Sites {
         let site = &mut self.all[id.index()];
         self.powerful.remove(&(power(site.avail, site.held), Reverse(id)));
         change(site);
+        // A site without an available resource cannot take a replica.
         if !site.fastest.is_empty() {
             self.powerful.insert((power(site.avail, site.held), Reverse(id)));
         }

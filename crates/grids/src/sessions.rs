@@ -121,6 +121,7 @@ impl Sessions {
         resource.given += session.share.0;
         resource.light += u32::from(light);
         *resource.users.entry(session.user).or_insert(0) += 1;
+        // Only placed sessions move the turn on.
         self.turn = (index + 1) % self.resources.len();
         Some(ResourceId(index as u32))
     }
@@ -173,6 +174,7 @@ impl Sessions {
                 let load = self.seen.load().unwrap_or(limit.initial);
                 Limits::Dynamic(limit.room(load, self.resources.len() as u32))
             }
+            // The other policies have no limit.
             _ => Limits::Common(Share::WHOLE),
         }
     }
@@ -198,6 +200,7 @@ impl Sessions {
             SessionPolicy::FullFill => all.find(fits),
             SessionPolicy::RoundRobin
             | SessionPolicy::Limit(_)
+            // Once around, from the turn.
             | SessionPolicy::DynamicLimit(_) => (self.turn..all.end).chain(0..self.turn).find(fits),
         }
     }

@@ -266,6 +266,7 @@ impl TimeShared {
     /// The resource fails: appends the progress of each job, by number, and forgets all jobs.
     pub fn fail(&mut self, now: Time, lost: &mut Vec<(JobId, Work)>) {
         self.advance(now);
+        // From the first on, because each job that leaves changes the list.
         while let Some(&job) = self.jobs.keys().next() {
             let done = self.leave(job);
             lost.push((job, done));
@@ -283,6 +284,7 @@ impl TimeShared {
     #[inline]
     pub fn next_completion(&self) -> Option<Time> {
         let (&(end, _), ()) = self.ends.first()?;
+        // The reading may be beyond the end by the rest of its microsecond.
         let left = end.saturating_sub(self.clock.reading);
         let wait = match self.sharing {
             Sharing::Equal { .. } => self.clock.until(left, self.rate(), self.sharers)?,
@@ -299,6 +301,7 @@ impl TimeShared {
             self.next_completion().is_none_or(|end| now <= end),
             "an end was passed over"
         );
+        // Several calls at one instant are common, and the first has done the work.
         let span = now - self.now;
         if span <= Span::ZERO {
             return;
@@ -386,8 +389,10 @@ impl TimeShared {
     /// Parts of work of a job with this share per step of the clock.
     fn rate_of(&self, share: Share) -> u128 {
         match self.sharing {
+            // The clock itself shows the work of each job.
             Sharing::Equal { .. } => 1,
             Sharing::Reserved { .. } => {
+                // Divided first: a microsecond of work has a whole number of parts for each share.
                 let part = Work::PER_MICRO / u128::from(Share::WHOLE.0);
                 u128::from(self.capacity.as_micro_mips()) * u128::from(share.0) * part
             }
@@ -430,6 +435,7 @@ impl TimeShared {
         if stage == Stage::Computing {
             self.halt(job);
         }
+        // A job without its input is no sharer yet.
         if stage != Stage::Reserved {
             self.sharers -= 1;
             // Carried work belongs to the jobs that have left, not to the next one.
@@ -488,6 +494,7 @@ impl Held {
         match (left, rate) {
             // No work is left: it ends at once, even without a share.
             (0, _) => self.since,
+            // The job has no share, so it never ends.
             (_, 0) => u128::MAX,
             _ => self.since + left.div_ceil(rate),
         }

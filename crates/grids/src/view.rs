@@ -125,6 +125,7 @@ impl View {
     /// saved progress. Rounded up to the next microsecond.
     pub fn drain_time(&self) -> Span {
         match (self.jobs.work_left() * 1_000_000, self.resources.power().as_micro_mips()) {
+            // Before the other arm: an empty grid without working resources has nothing to do.
             (0, _) => Span::ZERO,
             (_, 0) => Span::FOREVER,
             (work, power) => span_of(work.div_ceil(u128::from(power))),
@@ -159,6 +160,7 @@ impl View {
         let is_there = |it: &&Occupant| {
             // A report does not cover replicas that were sent later.
             let found = |report: &Report| it.since >= report.taken || report.jobs.contains(&it.job);
+            // A leaving job counts as gone.
             up && it.stay == Stay::Slot && report.is_none_or(found)
         };
         let there = self.occupants[resource.index()].iter().filter(is_there);
@@ -217,6 +219,7 @@ impl View {
             Detection::State => !report.up,
             Detection::RestartReport => true,
         };
+        // Taken out, because a loss changes the jobs of the view.
         let mut occupants = std::mem::take(&mut self.occupants[resource.index()]);
         let known = losses.len();
         occupants.retain_mut(|occupant| {
@@ -240,6 +243,7 @@ impl View {
         for loss in &losses[known..] {
             self.forget_replica(loss.job, resource);
         }
+        // Counted anew: replicas that failed, noticed or not, hold no slot any more.
         let held = occupants.iter().filter(|occupant| occupant.stay.holds_slot()).count() as u32;
         self.occupants[resource.index()] = occupants;
         self.resources.change(resource, |entry| {
@@ -301,6 +305,7 @@ impl View {
             occupant.stay = Stay::Leaving;
         }
         self.refile(from);
+        // Before the old replica is forgotten, so that the job is never filed as waiting.
         self.dispatch(now, job, to);
         self.forget_replica(job, from);
     }

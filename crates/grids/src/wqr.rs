@@ -33,6 +33,7 @@ impl GridScheduler for Wqr {
             {
                 after = Some(turn);
                 let copies = &view.job(turn.1).replicas;
+                // If all available resources have a copy, the next job may still find one.
                 if let Some(resource) = view.resources().random(copies, round.draw) {
                     round.dispatch(view, turn.1, resource, Restart::FromBeginning);
                 }

@@ -42,6 +42,7 @@ impl Agenda {
     pub(crate) fn set(&mut self, at: Time, actor: ActorId, timer: Timer, hops: u32) {
         // A timer goes off only at the instant to which it is set, and nothing is delivered in the past.
         let at = at.max(self.now());
+        // If it was set to that instant already, the earlier message keeps its place.
         if self.timers.set(actor, timer, at) {
             self.clock.schedule(at, timer.phase(), wake_up(actor, timer, hops, true));
         }
@@ -83,6 +84,7 @@ impl Agenda {
     pub(crate) fn next(&mut self, until: Option<Time>) -> Option<MessageKey> {
         loop {
             if let Some(until) = until
+                // Looked at before the clock advances: a message behind the horizon must stay scheduled.
                 && self.clock.next_time().is_some_and(|next| next > until)
             {
                 return None;

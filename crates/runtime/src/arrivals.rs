@@ -58,6 +58,7 @@ impl Merged {
                 let Job { number, submit, .. } = **job;
                 Err(RunError::OutOfOrder { number, submit, previous })
             }
+            // Taken, because the error itself is returned.
             Some(Err(_)) => self.sources[source].take().map(|_| ()),
             None => Ok(()),
         }
@@ -71,6 +72,7 @@ impl Merged {
     /// The next job, numbered, and the user at whom it arrives.
     pub(crate) fn take_next(&mut self) -> Result<Option<(ActorId, Arc<Job>)>, RunError> {
         let Some(Reverse((submit, source))) = self.heads.pop() else { return Ok(None) };
+        // The source was lined up with this job, so it has one.
         let Some(mut job) = self.sources[source].take()? else { return Ok(None) };
         self.line_up(source, submit)?;
         Arc::get_mut(&mut job).expect("nobody else has seen it").id = JobId(self.count);

@@ -74,6 +74,7 @@ impl Bounds {
         }
         let arrives = is_arrival(&delivery.message);
         self.messages = if arrives { 0 } else { self.messages + 1 };
+        // An arrival may make plans possible that were in vain before.
         if arrives {
             self.examined = 0;
         }
@@ -122,9 +123,11 @@ impl Bounds {
             _ => {}
         }
         let over = over(observation).is_some();
+        // The end of a part shows that messages are not in vain, even if its work was lost.
         if over || is_end(observation) {
             self.messages = 0;
         }
+        // Outages and plans are in vain as long as no work is saved.
         if over || gets_on(observation) {
             self.outages = 0;
             self.examined = 0;

@@ -106,12 +106,14 @@ impl<M> Clock<M> {
     pub fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<M>) {
         let rank = rank(self.order, phase);
         if at <= self.now {
+            // No sequence is needed: a queue keeps the order of its messages.
             let key = self.keep(delivery);
             self.due[usize::from(rank)].push_back(key);
             self.waiting |= 1 << rank;
         } else {
             // Time passes until then, so the count within one instant begins anew.
             let key = self.keep(Delivery { hops: 0, ..delivery });
+            // One comparison decides by phase and then by sequence; 56 bits are enough for any run.
             let order = u64::from(rank) << 56 | self.sequence;
             self.sequence += 1;
             self.later.push(Event { time: at, order, key });
@@ -155,6 +157,7 @@ impl<M> Clock<M> {
     #[inline]
     pub fn next_due(&mut self) -> Option<MessageKey> {
         if self.waiting != 0 {
+            // The lowest bit is the first phase that has messages.
             let rank = self.waiting.trailing_zeros();
             // Within a phase, messages sent before this instant come before messages sent in it.
             let is_before =
@@ -172,6 +175,7 @@ impl<M> Clock<M> {
     #[inline]
     fn pop_due(&mut self, rank: u32) -> Option<MessageKey> {
         let queue = &mut self.due[rank as usize];
+        // The queue is empty after this message.
         if queue.len() == 1 {
             self.waiting ^= 1 << rank;
         }

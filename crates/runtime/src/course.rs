@@ -83,6 +83,7 @@ impl<'a> Course<'a> {
         let mut agenda = Agenda::new(order);
         for (at, to, message) in initial {
             match message {
+                // As a wake-up, which goes off without a setting: the actor has set no timer yet.
                 Message::Wake(timer) => agenda.wake(at, to, timer, 0),
                 message => agenda.schedule(at, message.phase(), Delivery::first(to, message)),
             }
@@ -175,6 +176,7 @@ impl<'a> Course<'a> {
         self.stats.end = now;
         let jobs_left = self.jobs_left();
         let delivery = self.agenda.message(key);
+        // Before the sinks: a message at which the run is given up is in no record.
         self.bounds.count_message(now, delivery, jobs_left)?;
         for sink in &mut self.sinks {
             sink.delivered(now, delivery.from, delivery.to, &delivery.message)
@@ -198,6 +200,7 @@ impl<'a> Course<'a> {
     }
 
     fn next_due(&mut self) -> Result<Option<MessageKey>, RunError> {
+        // Messages that waited for a restart come before all others of the instant.
         if let Some(key) = self.next_released() {
             return Ok(Some(key));
         }
@@ -208,6 +211,7 @@ impl<'a> Course<'a> {
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
+            // The cheap test first, because this is examined for every message.
             if self.bounds.are_all_stuck(jobs) && self.makes_no_progress() {
                 return Ok(None);
             }
@@ -233,6 +237,7 @@ impl<'a> Course<'a> {
             let to = delivery.to;
             match delivery.message {
                 Message::Run(RunMessage::OutageDue { restore, .. }) => {
+                    // Set when the outage happens, because the run may end before a drawn one.
                     self.gone |= restore == Time::FOREVER;
                     self.bounds.count_outage(self.agenda.now(), jobs)?;
                     self.admit_outage();
@@ -287,6 +292,7 @@ impl<'a> Course<'a> {
         let on_their_way = self.agenda.stop(end);
         let arrivals = on_their_way.iter().filter(|delivery| is_arrival(&delivery.message));
         let not_arrived = arrivals.count() as u64;
+        // A job that is admitted but has not arrived at its user belongs to no record.
         self.stats.jobs -= not_arrived;
         self.stats.cut_off = not_arrived > 0 || !self.arrivals.is_over();
         self.stats.end = end;
@@ -311,12 +317,14 @@ impl<'a> Course<'a> {
         let may_be_left = self.horizon.is_some() || self.gone;
         let jobs_left = self.stats.jobs > self.stats.jobs_over;
         while let Some(&(to, keeps_accounts)) = self.last_words.get(*told) {
+            // Before the message is returned, so that the next call goes on with the next actor.
             *told += 1;
             if keeps_accounts || may_be_left && jobs_left {
                 let message = Message::Run(RunMessage::RunOver);
                 return Ok(Some(self.agenda.keep(Delivery::first(to, message))));
             }
         }
+        // Before the sinks, whose error must not repeat the last messages.
         self.ending = Ending::Over;
         let stats = self.stats;
         self.sinks.iter_mut().try_for_each(|sink| sink.over(&stats)).map_err(RunError::Record)?;
@@ -345,6 +353,7 @@ impl<'a> Course<'a> {
     /// Carries out the effects that an actor put into its outbox on `cause`.
     pub(crate) fn carry_out(&mut self, cause: Cause, out: &mut Outbox) -> Result<(), RunError> {
         let Cause { actor, hops, arrival } = cause;
+        // Messages that this one causes are one further in the chain of the instant.
         let hops = hops + 1;
         let now = self.agenda.now();
         if self.ending != Ending::Not {
@@ -384,6 +393,7 @@ impl<'a> Course<'a> {
         if !out.observations.is_empty() {
             for mut observation in out.observations.drain(..) {
                 self.observe(actor, &mut observation)?;
+                // After the sinks, because the story of a job takes the observation over.
                 self.stories.keep(observation);
             }
         }
@@ -408,6 +418,7 @@ impl<'a> Course<'a> {
             self.stats.resent += resent;
             self.stats.doubled += u64::from(fault == MessageFault::Doubled);
         }
+        // With a reliable transport a message may have faults and still arrive.
         self.stats.lost += u64::from(hit.arrivals.is_empty());
         let phase = message.phase();
         for at in hit.arrivals {

@@ -20,6 +20,7 @@ pub(crate) struct Down {
 impl Down {
     /// Marks an actor as down.
     pub(crate) fn crash(&mut self, actor: ActorId) {
+        // The entry itself marks the actor, even if no message waits.
         self.waiting.entry(actor).or_default();
     }
 

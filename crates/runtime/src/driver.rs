@@ -55,6 +55,7 @@ impl Actors {
         let Delivery { from, to, message, .. } = delivery;
         match self {
             Actors::Here(actors) => {
+                // A dismissed actor has handled its last message, and takes no other.
                 if let Some(actor) = &mut actors[to.index()] {
                     actor.on_message(now, from, message, out);
                 }

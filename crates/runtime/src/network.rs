@@ -126,6 +126,7 @@ impl Network {
     /// The fate of a message that `from` sends to `to` now.
     #[inline]
     pub fn fate(&mut self, now: Time, from: ActorId, to: ActorId) -> Fate {
+        // Most networks have no latency, and then no site need be looked up.
         if self.default_latency == Span::ZERO && self.links.is_empty() && self.channel.is_none() {
             return Fate::Arrives(now);
         }
@@ -145,6 +146,7 @@ impl Network {
             Some((a, b)) => {
                 self.links.get(&(a.min(b), a.max(b))).copied().unwrap_or(self.default_latency)
             }
+            // An actor without a site is on one of its own.
             None => self.default_latency,
         };
         let is_near = sites.is_some_and(|(a, b)| a == b);

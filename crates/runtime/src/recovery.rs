@@ -49,6 +49,7 @@ impl Journals {
     fn write_down(&mut self, now: Time, delivery: &Delivery<Message>) -> Option<AnyActor> {
         let journal = self.0.get_mut(&delivery.to)?;
         if journal.taken.len() >= MESSAGES_MAX {
+            // Without a journal the actor keeps its state when it restarts.
             self.0.remove(&delivery.to);
             return None;
         }

@@ -162,12 +162,14 @@ impl<'a> Simulation<'a> {
         if let Some(recovered) = self.journals.write(now, delivery) {
             self.actors.replace(delivery.to, recovered);
         }
+        // Read before the delivery takes the message.
         let last = matches!(delivery.message, Message::Run(RunMessage::RunOver));
         let to = delivery.to;
         self.actors.deliver(now, self.course.take(key), &mut self.out);
         if last {
             self.actors.dismiss(to);
         }
+        // After the actor has returned, so that its effects cannot reach it during the message.
         self.course.carry_out(cause, &mut self.out)?;
         Ok(Some(noted))
     }

@@ -41,6 +41,7 @@ impl Timers {
     /// True if a timer is set to `now`; it is then no longer set.
     pub(crate) fn goes_off(&mut self, actor: ActorId, timer: Timer, now: Time) -> bool {
         let own = &mut self.0[actor.index()];
+        // A timer message is scheduled only by a setting, so its actor has an entry.
         let goes_off = own.get(timer) == Some(now);
         if goes_off {
             own.stop(timer);

@@ -167,6 +167,7 @@ impl<'s> Directory<'s> {
         for user in &self.scenario.users {
             for place in self.sources(user.workload.as_str()) {
                 let reach = self.reach(user, workloads[place].workflows.is_some());
+                // Several users may submit one workload to different targets.
                 all[place] = Some(all[place].map_or(reach, |it| it.or(reach)));
             }
         }
@@ -177,6 +178,7 @@ impl<'s> Directory<'s> {
     /// there is no other place.
     fn reached_by(&self, workload: &Workload) -> Reach {
         let scenario = self.scenario;
+        // Without a grid, `reached` has not been filled.
         if scenario.grid.is_none() {
             return Reach { grid: false, elsewhere: true };
         }

@@ -46,6 +46,7 @@ impl file::Failures {
     pub fn listed(&self) -> Option<Vec<Outage>> {
         let outage = |pair: &Vec<TimeSpan>| {
             let fail = instant(*pair.first()?);
+            // Without a second time, it is never repaired.
             let restore = pair.get(1).map_or(Time::FOREVER, |&restore| instant(restore));
             Some(Outage { fail, restore })
         };

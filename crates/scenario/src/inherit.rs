@@ -35,6 +35,7 @@ pub(super) fn inherit(
         Ok(under) => under,
         Err(problems) => return Err(broken(base, &problems[0], span)),
     };
+    // The other file may extend a further one.
     inherit(&mut under, base, settle).map_err(|problem| broken(base, &problem, span.clone()))?;
     if let Some(problem) = settle(&mut under).problems.first() {
         return Err(broken(base, problem, span));
@@ -49,6 +50,7 @@ pub(super) fn inherit(
             }
         }
     }
+    // The other file is the lower layer: what this file writes is put over it.
     let over = std::mem::replace(root, under);
     overlay(root, over, SCHEMA.whole());
     Ok(())
@@ -62,6 +64,7 @@ fn kind<'n>(node: &'n Node, schema: &Json) -> Option<&'n str> {
 }
 
 fn overlay(under: &mut Node, over: Node, schema: &Json) {
+    // A table of another kind has other keys, so none of the inherited ones may stay.
     let is_another = kind(&over, schema).is_some_and(|it| kind(under, schema) != Some(it));
     let under_tag = |tag: &str| under.get(tag)?.text();
     let table = SCHEMA.table_for(schema, under_tag).unwrap_or(&Json::Null);
@@ -70,6 +73,7 @@ fn overlay(under: &mut Node, over: Node, schema: &Json) {
             under.span = over.span;
             for Entry { key, key_span, node } in own {
                 match entries.iter_mut().find(|entry| entry.key == key) {
+                    // A sweep is replaced as a whole: axes of two files would multiply.
                     Some(entry) if key != "sweep" => {
                         entry.key_span = key_span;
                         overlay(&mut entry.node, node, &table["properties"][&key]);

@@ -124,6 +124,7 @@ pub fn paths() -> BTreeSet<String> {
 
 /// Keys that a path, or the end of one, stands for. Each has the other places at which it is the same.
 pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
+    // Users copy headers and quoted keys from scenarios and messages.
     let end = typed.trim_matches(['[', ']', '"', '`']);
     let keys = all();
     let is_exact = |key: &Key| key.path == end || key.form.is_none() && key.way == end;
@@ -139,6 +140,7 @@ pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
         let same = |(other, _): &&mut (Key, _)| {
             let table = other.within == key.within && other.within.is_some();
             let forms = other.way == key.way && other.meaning == key.meaning;
+            // A key of a table at several places, or of several forms, is explained once.
             (table || forms) && other.name() == key.name()
         };
         match found.iter_mut().find(same) {
@@ -154,6 +156,7 @@ pub fn that_may_be(word: &str) -> Vec<(Key, Word)> {
     let mut found: Vec<(Key, Word)> = Vec::new();
     for key in all() {
         let meant = key.words.iter().find(|known| known.word == word).cloned();
+        // Keys of one type have the same words, and the first of them is enough.
         let is_new = |key: &Key| found.iter().all(|(other, _)| other.words != key.words);
         if let Some(meant) = meant.filter(|_| is_new(&key)) {
             found.push((key, meant));
@@ -198,6 +201,7 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
         Some(name) => law(name).unwrap_or(name).to_owned(),
         None => path.clone(),
     });
+    // Words that open a table are told as its forms.
     let words = definition(inner).map(vocabulary::words).filter(|_| !opens).unwrap_or_default();
     let beside = definition(inner).and_then(vocabulary::table_beside).filter(|_| !opens);
     // The default of a table that a word stands for is that word, too. Other tables have defaults at their keys,
@@ -259,7 +263,9 @@ fn add_keys(
     tag: Option<&str>,
 ) {
     let must = |name: &str| SCHEMA.required(of).any(|required| required == name);
+    // The tag is told with the form itself.
     let mut found: Vec<_> = SCHEMA.properties(of).filter(|&(name, _)| Some(name) != tag).collect();
+    // Stable: within both kinds in the order of the schema.
     found.sort_by_key(|&(name, _)| !must(name));
     for (name, schema) in found {
         let (path, way) = (format!("{path}.{name}"), format!("{way}.{name}"));
@@ -356,6 +362,7 @@ fn given(default: &Json) -> Option<String> {
 /// An inline table whose first key names its form, such as `{ law = "poisson", mean = 20.0 }`.
 fn table_of(tag: &str, table: &Json) -> Option<String> {
     let mut keys = Vec::from_iter(table.as_object()?);
+    // The tag first, as scenarios write it.
     keys.sort_by_key(|(key, _)| *key != tag);
     let keys = keys.into_iter().map(|(key, value)| format!("{key} = {}", as_written(value)));
     Some(format!("{{ {} }}", keys.collect::<Vec<_>>().join(", ")))

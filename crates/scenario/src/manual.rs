@@ -37,6 +37,7 @@ pub fn page() -> String {
     let keys = keys::all();
     let mut told = BTreeSet::new();
     for opens in &keys {
+        // Several keys may open one table, which has a single section.
         if let Some(table) = opens.table.as_deref().filter(|&table| told.insert(table)) {
             section(&mut page, &keys, opens, table);
         }
@@ -116,6 +117,7 @@ fn typed(keys: &[Key], key: &Key) -> String {
     }
     let first = keys.iter().find(|other| other.table.as_ref() == Some(table));
     let path = first.map_or(&key.path, |first| &first.path);
+    // Anchors of headings have no dots on GitHub.
     let anchor = path.replace('.', "");
     format!("{}, [{path}](#{anchor})", key.takes)
 }
@@ -130,6 +132,7 @@ fn default(key: &Key) -> String {
 
 /// A text in a cell of a table.
 fn cell(text: &str) -> String {
+    // A bare bar would end the cell.
     text.replace('|', "\\|")
 }
 

@@ -23,6 +23,7 @@ impl Scenario {
             found.ok_or_else(|| NoSuchRule { kind, name: name.to_string() })
         };
         let mut found = self.names_own().into_iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        // Several places may name one rule.
         found.sort_unstable();
         found.dedup();
         Ok(found)

@@ -134,6 +134,7 @@ impl FromStr for Title {
     type Err = FormatError;
 
     fn from_str(text: &str) -> Result<Title, FormatError> {
+        // Blanks at the ends would be invisible in figures and tables.
         let fits = !text.is_empty() && text.trim() == text && text.chars().count() <= 100;
         if fits && !text.chars().any(char::is_control) {
             return Ok(Title(text.into()));
@@ -231,11 +232,13 @@ fn is_too_long(text: &str) -> bool {
     let mut shape = String::new();
     for c in text.chars() {
         match is_digit(c) {
+            // A further digit of the same number.
             true if shape.ends_with('1') => {}
             true => shape.push('1'),
             false => shape.push(c),
         }
     }
+    // `1.2.3 d` has the shape of a time, but no number.
     numbers.all(|number| number.parse::<f64>().is_ok()) && shape.parse::<Span>().is_ok()
 }
 
@@ -269,10 +272,12 @@ impl fmt::Display for TimeSpan {
             (1_000, "ms"),
         ];
         let micros = self.0.as_micros();
+        // Every unit divides zero.
         if micros == 0 {
             return f.write_str("0s");
         }
         for (size, unit) in UNITS {
+            // The largest unit that divides the time, so that reading the text gives the same time.
             if micros % size == 0 {
                 return write!(f, "{}{unit}", micros / size);
             }
@@ -310,6 +315,7 @@ impl Share {
 
     /// Share in millionths; exact for up to four decimal places of a percent.
     pub fn millionths(self) -> u32 {
+        // Rounded: most decimal shares have no exact `f64`.
         (self.fraction() * 1e6).round() as u32
     }
 
@@ -456,6 +462,7 @@ impl AxisEnd {
     /// Reads an end with its unit.
     pub fn read(text: &str) -> Option<AxisEnd> {
         let text = text.trim();
+        // `inf` and `NaN` are numbers for the parser, and no axis ends there.
         let finite = |text: &str| text.trim().parse().ok().filter(|it: &f64| it.is_finite());
         if let Some(number) = finite(text) {
             return Some(AxisEnd::Number(number));
@@ -463,6 +470,7 @@ impl AxisEnd {
         if let Some(percent) = text.strip_suffix('%') {
             return finite(percent).map(AxisEnd::Percent);
         }
+        // A length of time has no sign, but a difference may be below zero.
         let (sign, time) = text.strip_prefix('-').map_or((1.0, text), |time| (-1.0, time));
         let time: TimeSpan = time.parse().ok()?;
         Some(AxisEnd::Seconds(sign * time.0.as_secs_f64()))
@@ -492,7 +500,9 @@ impl FromStr for AxisRange {
         let range = text.split_once("..").and_then(|(low, high)| {
             let range = AxisRange { low: end(low)?, high: end(high)? };
             let fits = match (range.low, range.high) {
+                // An axis has one unit.
                 (Some(low), Some(high)) => low.is_like(high) && low.value() < high.value(),
+                // A range without any end would limit nothing.
                 (low, high) => low.or(high).is_some(),
             };
             fits.then_some(range)
@@ -598,6 +608,7 @@ impl FromStr for Bytes {
         // Beyond this, an `f64` cannot represent every number of bytes.
         const MOST: f64 = 9e15;
         match with_unit(text, &BYTE_UNITS) {
+            // Rounded: a decimal number times its unit may miss the whole number by a little.
             Some(bytes) if bytes <= MOST => Ok(Bytes(bytes.round() as u64)),
             _ => Err(FormatError::new(
                 format!("`{text}` is not an amount of data"),
@@ -628,6 +639,7 @@ impl FromStr for Bandwidth {
 
     fn from_str(text: &str) -> Result<Bandwidth, FormatError> {
         match with_unit(text, &RATE_UNITS) {
+            // Nothing would ever arrive over a link of zero bandwidth.
             Some(rate) if rate > 0.0 && rate <= 1e18 => Ok(Bandwidth(rate)),
             _ => Err(FormatError::new(
                 format!("`{text}` is not a bandwidth"),
@@ -650,11 +662,13 @@ fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
         let value = text.trim().strip_suffix(unit)?;
         Some(number(value)? * size)
     });
+    // A large number of a large unit may overflow to infinity.
     unit.filter(|value| value.is_finite())
 }
 
 /// Prints a whole number of the largest possible unit, or else a number of the smallest unit.
 fn print_with_unit(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
+    // At least one of the unit: every unit divides zero.
     let whole = units.iter().find(|(_, size)| value >= *size && value % size == 0.0);
     let (unit, size) = whole.or(units.last()).expect("there are units");
     write!(f, "{} {unit}", value / size)
@@ -699,6 +713,7 @@ impl FromStr for EstimateRule {
             |text: &str| text.strip_prefix('+').and_then(number).filter(|&points| points <= 100.0);
         let (word, argument) = text.split_once(':').unwrap_or((text, ""));
         let rule = match (word, argument) {
+            // Words without an argument refuse one: `exact:2` is probably meant otherwise.
             ("trace", "") => Some(EstimateRule::Trace),
             ("exact", "") => Some(EstimateRule::Exact),
             ("no-limit", "") => Some(EstimateRule::NoLimit),

@@ -17,6 +17,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     }
     // The values of the other file are in the scenario already.
     scenario.scenario.extends = None;
+    // Taken, because `Copies` refers to the providers as written while copies replace them.
     let written = std::mem::take(&mut scenario.providers);
     let copies = Copies::of(&written);
     scenario.providers = written.iter().flat_map(replicate).collect();
@@ -31,6 +32,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     }
     let directory = scenario.directory();
     let on_grid = |it: &file::Workload| directory.may_run_on_grid(it);
+    // Collected first, because the directory borrows the scenario.
     let on_grid = Vec::from_iter(scenario.workloads.iter().map(on_grid));
     for (workload, _) in scenario.workloads.iter_mut().zip(on_grid).filter(|(_, on_grid)| *on_grid)
     {
@@ -64,6 +66,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         let grid = scenario.grid.as_ref().map(|grid| grid.name.clone());
         let grid = grid.filter(|name| metascheduler.providers.contains(name));
         metascheduler.providers = copies.meant(&metascheduler.providers).collect();
+        // The grid comes last: it is no provider, so `meant` has left it out.
         metascheduler.providers.extend(grid);
     }
     // Rules that are written out would override the presets that a sweep varies.
@@ -178,6 +181,7 @@ impl<'w> Copies<'w> {
             [] => (0..self.all.len()).collect(),
             _ => list.iter().flat_map(|it| of_group(it).chain(of_copy(it))).collect(),
         };
+        // In the order of the file, and each provider once, whatever the order of the list.
         places.sort_unstable();
         places.dedup();
         places.into_iter().map(|place| self.all[place].clone())

@@ -136,6 +136,7 @@ impl Experiment {
             Ok(root) => root,
             Err(problems) => return Err(InvalidScenario::new(source, problems)),
         };
+        // Before `settle`, because the settings of this file hold for inherited values, too.
         if let Err(problem) = inherit(&mut root, &source, axis::settle) {
             return Err(InvalidScenario::new(source, vec![problem]));
         }
@@ -156,10 +157,12 @@ impl Experiment {
             Reading { source: &source, lines: &lines, logs, own, root: &root, places: &places };
         let (variants, mut warnings) = reading.variants(&combinations, &mut findings);
         warnings.extend(overridden);
+        // Only now, so that all problems are told together.
         if !findings.problems.is_empty() {
             return Err(InvalidScenario::new(source, findings.problems));
         }
         let names = axis_names(&scenario);
+        // Resolved first, so that figures without a name have one.
         let (figures, _) = split_figures(resolve(scenario.clone(), &source).figures, &names);
         Ok(Experiment {
             replications: scenario.sweep.as_ref().map_or(1, |sweep| sweep.replications),
@@ -191,6 +194,7 @@ impl Experiment {
     /// All runs, in order of their numbers: variants in order, then seeds.
     pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         let replications = self.replications;
+        // All variants have the same consecutive seeds, so that points differ only in the varied quantities.
         let seeds = move |variant| (0..replications).map(move |replication| (variant, replication));
         self.variants.iter().flat_map(seeds).enumerate().map(|(number, (variant, replication))| {
             Run { number, variant, seed: variant.scenario.scenario.seed + u64::from(replication) }
@@ -219,6 +223,7 @@ fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) 
     };
     let count =
         places.iter().fold(1_u64, |count, place| count.saturating_mul(place.values.len() as u64));
+    // Saturating, because a few long axes exceed any number.
     let runs = count.saturating_mul(sweep.replications.into());
     if runs > sweep.max_runs.into() {
         findings.problems.push(Problem {
@@ -229,9 +234,11 @@ fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) 
         });
         let longest = places.iter().map(|place| place.values.len()).max().unwrap_or(1);
         let each =
+            // A shorter axis stays at its last value.
             |turn: usize| places.iter().map(|place| turn.min(place.values.len() - 1)).collect();
         return (0..longest).map(each).collect();
     }
+    // One empty combination, so that a sweep without axes has a variant.
     let mut combinations = vec![Vec::new()];
     for place in places {
         let with = |chosen: &Vec<usize>| -> Vec<Vec<usize>> {
@@ -323,7 +330,9 @@ impl Reading<'_> {
 
     fn variant(&self, mut scenario: Scenario, combination: &[usize]) -> Variant {
         let names = axis_names(&scenario);
+        // After `axis_names`, which reads the sweep.
         scenario.sweep = None;
+        // Only here, because the sweep may vary the preset of the rules.
         fill_rules(&mut scenario);
         scenario.figures = split_figures(scenario.figures, &names).1;
         let settings: Vec<Setting> = self

@@ -37,8 +37,10 @@ impl Scenario {
     /// Storage of the checkpoints of rigid jobs of a provider, if these go there over the network.
     pub fn store_of<'s>(&self, provider: &'s Provider) -> Option<&'s Name> {
         let resumes = provider.on_failure == Some(OnFailure::Resume);
+        // Jobs that start anew after a failure write no checkpoints.
         let checkpoints = provider.checkpoints.as_ref().filter(|_| resumes)?;
         let store = checkpoints.store.as_ref();
+        // Checkpoints without a size need no transfer.
         store.filter(|_| checkpoints.size.is_some_and(|size| size.0 > 0))
     }
 

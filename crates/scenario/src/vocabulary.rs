@@ -33,6 +33,7 @@ where
     let known = words(&T::schema_name()).into_iter();
     let values = known.map(|known| PossibleValue::new(known.word).help(known.meaning));
     PossibleValuesParser::new(values)
+        // Read as from a file, so that both accept the same words.
         .try_map(|word| T::deserialize(IntoDeserializer::<Error>::into_deserializer(word)))
 }
 

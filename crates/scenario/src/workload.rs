@@ -41,6 +41,7 @@ impl InlineJob {
             iterative: None,
             task: None,
             key: self.key.unwrap_or(0),
+            // -1 is unknown, as in logs.
             origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
         }
     }

@@ -82,6 +82,7 @@ pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     if two.refused.is_none() {
         return Ok(two);
     }
+    // The refused world has overwritten the file.
     write_with_records(path, &to_text(&one.document))?;
     Ok(one)
 }
@@ -108,6 +109,7 @@ fn draw_beside(
 ) -> io::Result<Drawn> {
     let others: Vec<Theme> = Theme::ALL.into_iter().filter(|other| *other != theme).collect();
     let other = *dice.pick(&others);
+    // The first world has the wanted key already.
     let two = draw_about(other, dice, None, path)?;
     if two.refused.is_some() {
         return Ok(two);
@@ -134,11 +136,13 @@ fn accept(
         let Err(invalid) = read(path, &text) else {
             return Ok(Drawn { document, repairs, refused: None });
         };
+        // A drift is an error of the program, which no repair of the document ends.
         if repairs == REPAIRS_MAX || invalid.is_drift() {
             return Ok(Drawn { document, repairs, refused: Some(first_line(&invalid)) });
         }
         repairs += 1;
         if repairs == REPAIRS_WANTED {
+            // Late: a key that cannot be had in this world should not cost the whole case.
             wanted = None;
         }
         repair::repair(&mut document, &invalid, repairs, &mut wanted, draw);

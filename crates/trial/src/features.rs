@@ -106,6 +106,7 @@ fn rigid(scenario: &Scenario) -> bool {
     let directory = scenario.directory();
     let is_rigid = |user: &file::User| {
         let to = user.submits_to.as_str();
+        // A prefix, because the copies of a provider begin with its name.
         let meets = directory.metascheduler(to).is_some()
             || scenario.providers.iter().any(|it| to.starts_with(it.name.as_str()));
         let of = |place: usize| !are_bags(&scenario.workloads[place]);

@@ -63,6 +63,7 @@ pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> 
     let experiment = match Source::read(path).map(|it| Experiment::read(it, Logs::MustExist)) {
         Ok(Ok(experiment)) => experiment,
         Ok(Err(invalid)) => {
+            // A drift is a document that fits the schema and that the reader refuses: both must agree.
             verdict.outcome = match invalid.is_drift() {
                 true => Outcome::Failed(failed(FailureKind::Schema, messages(&invalid))),
                 false => Outcome::Refused(invalid.to_string()),
@@ -150,6 +151,7 @@ impl Judge<'_> {
         let trouble = |error: &dyn std::fmt::Display| failed(FailureKind::Extends, error);
         let text = fs::read_to_string(self.path).map_err(|error| trouble(&error))?;
         let document: toml::Table = text.parse().map_err(|error| trouble(&error))?;
+        // A scenario that extends another one is split already.
         if document.get("scenario").is_some_and(|it| it.get("extends").is_some()) {
             return Ok(());
         }
@@ -186,6 +188,7 @@ impl Judge<'_> {
             [("the second run", Driver::Sequential), ("the run over actix", Driver::Actix)]
         {
             let again = self.log(scenario, driver, &other)?;
+            // Before the ends are compared, because the first different line shows the reason.
             self.same_lines(run, &first, &other)?;
             if ended != again {
                 let what = format!("{ended:?} is how the first run ended, {again:?} {run}");
@@ -211,6 +214,7 @@ impl Judge<'_> {
 
     /// Tests that a run that was too long to be examined ends at all.
     fn long(&self, scenario: &Scenario) -> Ending {
+        // Saturating, because the caller may set no bound.
         let most = self.bounds.messages.saturating_mul(LONGER);
         match self.run(scenario, Driver::Sequential, None, most)? {
             Ended::Beyond => {
@@ -241,6 +245,7 @@ impl Judge<'_> {
             run_world(world, driver, &mut log, self.stop).map_err(unwrap_run_error)
         });
         match ended {
+            // First, because the sink's own error looks like an error of the run.
             _ if log.messages > most => Ok(Ended::Beyond),
             Ok(_) => Ok(Ended::Over),
             Err(error) if allowed(&error, scenario) => Ok(Ended::Stopped(error.to_string())),
@@ -274,6 +279,7 @@ impl Judge<'_> {
             return Err(resolved(&"a run is a sweep"));
         };
         let twin = self.scratch.join(format!("again-{number}"));
+        // From the folder of the run: paths of its scenario are relative to that.
         if self.write(&variant.scenario, &folder, &twin, Driver::Actix)? != digest {
             let what = "the scenario written by a run has another digest over actix";
             return Err(failed(FailureKind::Resolved, what));
@@ -328,6 +334,7 @@ impl Judge<'_> {
             let story = chronicle.story(job);
             let told = story.waiting() + story.running();
             let lived = job.left - job.submit;
+            // A millisecond for the rounding of sums of seconds.
             if (told - lived).abs() > 1e-3 {
                 let what = format!("job {} lived {lived} s, its parts make {told} s", job.job);
                 return Err(failed(FailureKind::Explain, what));
@@ -355,6 +362,7 @@ impl Judge<'_> {
 
     /// Carries out a sweep, then again without one of its runs.
     fn sweep(&self, experiment: &Experiment, done: &mut Done) -> Ending {
+        // A large sweep would take most of the time of all cases.
         if experiment.runs().count() > self.bounds.runs {
             return Ok(Outcome::Held);
         }
@@ -371,6 +379,7 @@ impl Judge<'_> {
         let Some(run) = experiment.runs().last() else { return Ok(Outcome::Held) };
         let trouble = |error: std::io::Error| failed(FailureKind::Sweep, error);
         fs::remove_dir_all(output.join(run.folder())).map_err(trouble)?;
+        // With another number of workers, which must not change the tables.
         let again = self.swept(experiment, &output, 1);
         if again.map_err(|error| failed(FailureKind::Sweep, error))? != swept {
             return Err(failed(FailureKind::Sweep, "a sweep that is resumed has other results"));
@@ -407,6 +416,7 @@ impl Judge<'_> {
     ) -> Result<(), Failure> {
         match drawn {
             Ok(()) => drop(done.figures.insert(kind.name())),
+            // A figure that does not suit the run is refused as it should be.
             Err(ExperimentError::Figure { error: PlotError::Unsuitable(_), .. }) => {}
             Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {}
             Err(error) => return Err(failed(FailureKind::Figure, error)),

@@ -112,6 +112,7 @@ impl Failure {
         let mut quoted = false;
         for letter in said.chars().take(240) {
             match letter {
+                // Names stand in quotes, and differ from case to case.
                 '"' | '`' => quoted = !quoted,
                 letter if quoted || letter.is_ascii_digit() => {}
                 letter => mark.push(letter),

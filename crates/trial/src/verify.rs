@@ -67,9 +67,11 @@ pub fn verify(
         let (other, _) = log("other", driver)?;
         verdict = compare(run, &first, &other).map_err(|error| trouble(&other, error))?;
         if matches!(verdict, Verdict::Differs(_)) {
+            // One difference is enough, and the other log is overwritten by the next run.
             break;
         }
     }
+    // Also after a difference, because the tables have a run of their own.
     check_tables(scenario, folder, scratch, stop)?;
     Ok((verdict, warnings))
 }
@@ -107,6 +109,7 @@ fn write_log(
     let file = File::create(path).map_err(|error| trouble(path, error))?;
     let mut log = EventLog(BufWriter::new(file));
     run_world(stage.world, driver, &mut log, stop).map_err(unwrap_run_error)?;
+    // A buffer that is dropped would lose its error.
     log.0.flush().map_err(|error| trouble(path, error))?;
     Ok(stage.warnings.into_iter().chain(steps_without_effect(&stage.steps)).collect())
 }

@@ -18,6 +18,7 @@ use crate::exit::Exit;
 pub(super) fn run(args: &Args, other: &Path) -> Result<Exit, Error> {
     let (a, b) = (experiment(&args.a)?, experiment(other)?);
     let comparison = compare_sweeps((&a, &args.a), (&b, other))?;
+    // Without common runs, every requested metric would be called unknown.
     let asked = match comparison.runs.is_empty() {
         true => BTreeSet::new(),
         false => asked(&args.metrics, comparison.metrics.iter().map(|it| &*it.metric))?,
@@ -67,6 +68,7 @@ fn as_text(
     };
     let mut rows = vec![row(["variant", "metric", "seeds", "A", "B", "B - A", "95 % of it"])];
     rows.extend(comparison.metrics.iter().filter(shown).map(metric_row));
+    // If all runs are identical, so are their means.
     if same < runs.len() && rows.len() > 1 {
         text.push_str(&format!("\nmeans, and differences seed by seed\n{}", lines(&rows, &[0, 1])));
     }

@@ -43,6 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
             ),
         },
     })?;
+    // Without rows, every requested metric would be called unknown.
     let asked = match rows.is_empty() {
         true => BTreeSet::new(),
         false => asked(&args.metrics, rows.iter().map(|it| &*it.metric))?,
@@ -51,6 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         true => args.json || USUAL.contains(&row.metric.as_str()),
         false => asked.contains(&row.metric),
     });
+    // Stable: points of one metric stay in the order of the sweep.
     rows.sort_by_key(|row| USUAL.iter().position(|metric| *metric == row.metric));
     print(&if args.json { format!("{:#}\n", json!(rows)) } else { as_text(axis, value, &rows) })?;
     Ok(Exit::Success)

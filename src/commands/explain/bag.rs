@@ -54,6 +54,7 @@ fn delayed(story: &Story) -> String {
     }
     let told = story.disclosures.iter().flatten();
     let asked = told.filter(|it| it.item == "change" && it.sender != it.receiver).count();
+    // The first booking is no move.
     let moved = story.bookings.len() - 1;
     if asked > 0 {
         let (asked, moved) = (count(asked, "time"), count(moved, "time"));

@@ -47,10 +47,12 @@ pub(super) fn told(story: &Story) -> String {
     let row = |(time, what): (f64, String)| vec![format!("{} s", seconds(time)), clock(time), what];
     let mut rows: Vec<Vec<String>> = events.into_iter().map(row).collect();
     if many > TOLD {
+        // With the line for the gap, `TOLD` lines remain.
         let out = many - TOLD + 1;
         let gap = vec![String::new(), String::new(), format!("... {out} more; --json has all")];
         rows.splice(TOLD / 2..TOLD / 2 + out, [gap]);
     }
+    // Events of less than a minute need no clock.
     if rows.iter().all(|row| row[1].is_empty()) {
         rows.iter_mut().for_each(|row| drop(row.remove(1)));
         return lines(&rows, &[1]);
@@ -105,6 +107,7 @@ fn offered(story: &Story, events: &mut Vec<(f64, String)>) {
     for offers in story.offers.chunk_by(|a, b| a.time == b.time) {
         let mut providers: Vec<&str> = offers.iter().map(|it| it.provider.as_str()).collect();
         providers.sort_unstable();
+        // A provider may make several offers for one bag.
         providers.dedup();
         let (offered, by) = (count(offers.len(), "offer"), providers.join(", "));
         events.push((offers[0].time, format!("{offered} made by {by}")));
@@ -182,6 +185,7 @@ fn moved(it: &Move) -> String {
         true => format!("submitted again to {to}"),
         false => format!("moved from {from} to {to}"),
     };
+    // Data that are there already delay nothing.
     let data = it.data.filter(|&data| data > it.time).map_or_else(String::new, |data| {
         format!("; its data will be there at {} s", seconds(data))
     });
@@ -290,6 +294,7 @@ fn bag(story: &Story, events: &mut Vec<(f64, String)>) {
     let together = |a: &LostTasks, b: &LostTasks| (&a.provider, a.end) == (&b.provider, b.end);
     for lost in story.lost_tasks.chunk_by(together) {
         let tasks = whole(lost.iter().map(|it| it.tasks).sum(), "task");
+        // Only then are all of their processors back.
         let back = lost.iter().filter_map(|it| it.restored).max_by(f64::total_cmp);
         let (at, why) = (&lost[0].provider, down(back, "processors"));
         events.push((lost[0].end, format!("{tasks} failed at {at}: {why}")));
@@ -328,6 +333,7 @@ fn on_resource(it: &Attempt, here: &OnGrid, events: &mut Vec<(f64, String)>) {
         "stranded" => "stopped: its data were at a resource that failed",
         _ => return,
     };
+    // The end of a completed attempt is that of its output, which follows the computing.
     let time = if it.outcome == "completed" { here.slot_left } else { end };
     events.push((time, format!("attempt {attempt} at {provider} {what}")));
 }

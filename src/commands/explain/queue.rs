@@ -21,6 +21,7 @@ pub(super) fn told(story: &Story) -> String {
     }
     if let Some(wait) = &story.wait {
         let until = if story.start.is_some() { "started" } else { "left" };
+        // Behind the short texts, because both lists may be long.
         text.push_str(&holders(wait));
         text.push_str(&overtakers(wait, until));
     }
@@ -44,6 +45,7 @@ fn waited(story: &Story, wait: &Wait) -> String {
         wait.free_max,
         number(wait.free_mean)
     ));
+    // Free processors are not the reason then: a rule must have held the job back.
     match wait.longest_enough {
         None => text.push_str("  There never were enough free.\n"),
         Some((from, to)) => text.push_str(&format!(
@@ -128,6 +130,7 @@ fn because(held: &HeldByOthers) -> String {
         (Rule::Fcfs, _) => format!(
             "{name}, which needed {needs},{others} stood before it, and under fcfs no job passes another one"
         ),
+        // Under EASY only the head of the queue has a reservation, so only it can be delayed.
         (Rule::Easy, Some(start)) => format!(
             "it would have delayed {name}, the head of the queue, which needed {needs} and could start\n  \
              at {} s by the limits of the running jobs",
@@ -175,6 +178,7 @@ fn backfilled(story: &Story, it: &Backfilled) -> String {
 /// The start that had been booked for it, and the jobs in its place.
 fn booked(it: &BookedStart, start: f64) -> String {
     let booked = seconds(it.start);
+    // Both are times of the tables, so equality is exact.
     if it.start == start {
         return format!("\nIt started when its provider had booked it: at {booked} s.\n");
     }
@@ -195,6 +199,7 @@ fn booked(it: &BookedStart, start: f64) -> String {
         return format!("{anew} {early} earlier.\n");
     }
     let late = duration(start - it.start);
+    // Nothing that the tables record took its place.
     if it.displaced_by.is_empty() && it.down == 0 {
         return format!("{anew} {late} later.\n");
     }

@@ -34,6 +34,7 @@ pub(super) fn told(starts: &[Start]) -> String {
     if starts.iter().any(|it| it.attempt > Some(1)) {
         return lines(&rows, &[2, 5, 8]);
     }
+    // A column of ones says nothing.
     rows.iter_mut().for_each(|row| drop(row.remove(3)));
     lines(&rows, &[2, 4, 7])
 }
@@ -59,6 +60,7 @@ fn reason(start: &Start) -> String {
             let jobs = Vec::from_iter(jobs.iter().map(i64::to_string));
             let (word, end) = if jobs.len() == 1 { ("job", "ends") } else { ("jobs", "end") };
             match jobs.len() {
+                // Up to four are named; of more, three and their number take no more room.
                 0..=4 => format!("{word} {} {end}", jobs.join(", ")),
                 more => format!("jobs {} and {} more end", jobs[..3].join(", "), more - 3),
             }

@@ -10,6 +10,7 @@ pub(super) fn told(story: &Story) -> String {
     let Some(Statics { resource, down, unknown, turns }) = &story.statics else {
         return String::new();
     };
+    // The resource alone does not explain a wait.
     if down.is_empty() && unknown.is_empty() && turns.is_empty() {
         return String::new();
     }

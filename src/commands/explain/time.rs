@@ -17,6 +17,7 @@ pub(super) fn told(story: &Story) -> String {
     };
     let mut rows = vec![row(["where its time went", "waiting, s", "", "running, s", ""])];
     rows.extend(story.parts.iter().map(|it| cells(word(it.part, story), it.waiting, it.running)));
+    // A single part is its own sum.
     if rows.len() > 2 {
         rows.push(cells("all", waiting, running));
     }
@@ -24,6 +25,7 @@ pub(super) fn told(story: &Story) -> String {
     if story.start.is_some() && waiting == 0.0 {
         text.push_str("\nIt did not wait: it started as soon as it was submitted.\n");
     } else if story.start.is_none() && story.outcome != "rejected" {
+        // Failed attempts give the job itself no start.
         let tried = story.attempts.iter().any(|it| it.start.is_some());
         let never = if tried { "no attempt came to its end" } else { "never started" };
         text.push_str(&format!("\nIt waited {} and {never}.\n", duration(waiting)));

@@ -36,6 +36,7 @@ pub(super) fn told(story: &Story) -> String {
     }
     let shown = SUMS.iter().enumerate();
     let shown =
+        // The first three exist for every task.
         shown.filter(|(at, sum)| *at < 3 || it.path.iter().any(|step| spent(step, sum) > 0.0));
     let sums: Vec<&Sum> = shown.map(|(_, sum)| sum).collect();
     let mut head = row(["task", "job", "may start, s"]);
@@ -72,6 +73,7 @@ pub(super) fn told(story: &Story) -> String {
 
 fn spent(step: &Step, (_, is_in): &Sum) -> f64 {
     let of_it = step.parts.iter().filter(|it| is_in(it.part));
+    // Folded from 0.0: the sum of no numbers is -0.0, which would be printed as such.
     of_it.fold(0.0, |sum, it| sum + it.waiting + it.running)
 }
 

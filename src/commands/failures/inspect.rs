@@ -56,6 +56,7 @@ pub(crate) struct Args {
 
 /// Prints the description.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    // Before the record is read, which may take long.
     if let Some(figure) = &args.figure {
         figure::check(figure, args.force)?;
     }
@@ -94,6 +95,7 @@ impl Nodes {
     }
 
     fn mtbf(self) -> Option<f64> {
+        // Without an outage, the record gives no estimate.
         (self.outages > 0).then(|| (self.observed - self.down) / self.outages as f64)
     }
 
@@ -122,6 +124,7 @@ impl<'r> Inspected<'r> {
         let maybe = |value: Option<f64>, text: fn(f64) -> String| {
             value.map_or_else(|| "-".to_owned(), text)
         };
+        // Weeks in which no node was observed have no availability.
         let worst = weeks.iter().filter_map(Week::availability).reduce(f64::min);
         let most = weeks.iter().map(Week::nodes).fold(0.0, f64::max);
         let mut facts = vec![
@@ -165,6 +168,7 @@ impl<'r> Inspected<'r> {
         in_order.sort_by_key(|(site, _)| site.parse().unwrap_or(u64::MAX));
         for (site, nodes) in in_order.into_iter().take(SITES_SHOWN) {
             rows.push(vec![
+                // A record without sites has all nodes at one without a name.
                 if site.is_empty() { "(not said)".to_owned() } else { (*site).to_owned() },
                 nodes.count.to_string(),
                 nodes.outages.to_string(),

@@ -47,6 +47,7 @@ pub(super) fn weeks(recording: &Recording) -> Vec<Week> {
         spread(&mut weeks, begin, node.from, node.until, |week, part| week.observed += part);
         for outage in node.outages.as_slice() {
             let at = ((outage.fail - begin).as_micros() / WEEK) as usize;
+            // An outage that begins with the end of the record belongs to no week.
             if let Some(week) = weeks.get_mut(at) {
                 week.outages += 1;
             }
@@ -65,6 +66,7 @@ fn spread(
     mut give: impl FnMut(&mut Week, i128),
 ) {
     let (from, until) = ((from - begin).as_micros(), (until - begin).as_micros());
+    // For speed: earlier weeks have no part.
     let first = usize::try_from(from.div_euclid(WEEK)).unwrap_or(0);
     for (at, week) in weeks.iter_mut().enumerate().skip(first) {
         let start = at as i64 * WEEK;

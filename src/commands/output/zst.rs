@@ -40,6 +40,7 @@ impl<W: Write> Packer<W> {
 
 impl<W: Write> Write for Packer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Never 0, because a full frame is packed at once; the caller writes the rest again.
         let count = bytes.len().min(FRAME_BYTES - self.plain.len());
         self.plain.extend_from_slice(&bytes[..count]);
         if self.plain.len() == FRAME_BYTES {

@@ -58,6 +58,7 @@ pub(super) struct Totals {
 impl Totals {
     /// Sums without jobs, for a machine with `machine` processors.
     pub(super) fn new(machine: u32) -> Totals {
+        // Neutral for the minimum and the maximum.
         let (first, last) = (f64::INFINITY, f64::NEG_INFINITY);
         Totals { machine, jobs: 0, wait: 0.0, longest: 0.0, slowdown: 0.0, work: 0.0, first, last }
     }
@@ -65,6 +66,7 @@ impl Totals {
     /// Adds a job that the machine can run, if the log records its run.
     pub(super) fn add(&mut self, job: &Job) {
         let Some(Recorded { wait, run_time }) = job.origin.logged().recorded() else { return };
+        // The replay rejects it, so its policies do not have it either.
         if job.processors > self.machine {
             return;
         }
@@ -73,6 +75,7 @@ impl Totals {
         self.jobs += 1;
         self.wait += wait;
         self.longest = self.longest.max(wait);
+        // A short job without a wait would have a slowdown below 1.
         self.slowdown += ((wait + run) / run.max(THRESHOLD)).max(1.0);
         self.work += run * f64::from(job.processors);
         self.first = self.first.min(submit);
@@ -89,6 +92,7 @@ impl Totals {
             max_waiting_time: self.longest,
             mean_bounded_slowdown: self.slowdown / jobs,
             makespan,
+            // Jobs without run time at one instant have no makespan.
             utilisation: if makespan > 0.0 {
                 self.work / (makespan * f64::from(self.machine))
             } else {

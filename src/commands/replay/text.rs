@@ -47,6 +47,7 @@ pub(super) fn side_by_side(
     columns.extend(recorded.map(|it| ("as recorded", it.facts(), "-")));
     let mut names = Vec::<(&str, &str)>::new();
     for (name, _, unit) in columns.iter().flat_map(|(_, facts, _)| facts) {
+        // Facts of some policies only have a row as well, in the order of their first occurrence.
         if !names.contains(&(name, unit)) {
             names.push((name, unit));
         }

@@ -29,6 +29,7 @@ pub(super) fn submit(
         for origin in &figure.origins {
             let name = name_of(study, origin);
             let task = obtain(args, library, output, study, origin)?;
+            // Figures share sweeps, and each is submitted once.
             if task.sweep().is_some() && known.insert(name.clone()) {
                 all.push((name, task));
             }
@@ -43,6 +44,7 @@ pub(super) fn submit(
     let words = Words {
         name: "reproduce",
         arguments: &arguments(args),
+        // The last job makes no runs: if tasks have left some out, it says so.
         sum: "--no-runs",
         variables: &variables,
         quiet: args.quiet,
@@ -58,6 +60,7 @@ pub(super) fn task(
     output: &Path,
     task: &Task,
 ) -> Result<Exit, Error> {
+    // All figures, because a task knows only the name of its sweep.
     for (study, figure) in catalogue.figures() {
         for origin in &figure.origins {
             if task.of.as_deref() != Some(name_of(study, origin).as_str()) {

@@ -40,6 +40,7 @@ impl From<MissingLogs> for Error {
         let mut message = format!("{} cannot be drawn without logs", missing.figures.join(", "));
         let mut archives: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (log, why) in &missing.logs {
+            // By archive, because a user gets the logs of one from one place.
             let names = archives.entry(log.archive()).or_default();
             names.push(format!("    {}: {why}\n", log.name()));
         }

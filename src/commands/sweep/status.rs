@@ -50,6 +50,7 @@ struct Status {
 /// Prints the state.
 pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     let scenario = args.folder.join("scenario.toml");
+    // The folder of a run has a scenario, too, but only it has a provenance.
     if !scenario.exists() || args.folder.join("provenance.json").exists() {
         return Err(Error::Unfit {
             message: format!("`{}` is not the folder of a sweep", args.folder.display()),
@@ -62,6 +63,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         own_rules(),
     )?;
     let rounds = Rounds::read(&args.folder)?;
+    // Only the last round counts: it was made for all runs that were missing then.
     let Some(last) = rounds.all.values().next_back() else {
         return of_folder(args, &experiment);
     };
@@ -102,6 +104,7 @@ fn of_folder(args: &Args, experiment: &Experiment) -> Result<Exit, Error> {
         it.runs += 1;
         if there.run(run.number, &run.folder())?.is_some() {
             it.done += 1;
+        // Before the state of its task: a run that failed stays failed while the task carries out others.
         } else if let Some(failed) = failed_of(&args.folder, &run)? {
             it.failed.push(failed);
         } else if partial(&args.folder.join(run.folder())).exists() {
@@ -199,6 +202,7 @@ fn status(
         match state {
             Some((_, State::Running)) => status.running += 1,
             Some((_, State::Pending)) => status.pending += 1,
+            // The task has ended, or is unknown, without having done this run.
             Some((chunk, state)) => {
                 status.left += 1;
                 open.insert(chunk, state);
@@ -215,11 +219,13 @@ fn status(
     }
     status.tasks_running = states.iter().filter(|state| **state == State::Running).count();
     let mut costs = Costs::default();
+    // About 200 runs give an estimate; to read the summaries of all would take too long.
     for run in done.iter().step_by(done.len() / 200 + 1) {
         if let Some(seconds) = took(&there, run) {
             costs.add(run.number, seconds);
         }
     }
+    // `None` without any known duration.
     let seconds: Option<f64> = todo.iter().map(|&run| costs.of(run)).sum();
     let tasks = status.tasks_running as f64;
     status.seconds_left = seconds.filter(|_| tasks > 0.0).map(|seconds| seconds / tasks);

@@ -44,6 +44,7 @@ pub(super) fn run(path: &Path, args: &random::Args) -> Result<Exit, Error> {
     // Systems without such limits still have the bound on messages.
     let _ = setrlimit(Resource::RLIMIT_AS, MEMORY, MEMORY);
     let _ = setrlimit(Resource::RLIMIT_CPU, SECONDS, SECONDS + 1);
+    // A case that aborts would otherwise leave a dump of up to 3 GiB.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     let failed = |error| Error::Write { path: path.to_owned(), error };
     let drawn = args.case.map(|number| draw(args.seed, number, path)).transpose();
@@ -82,6 +83,7 @@ fn judge_with(path: &Path, args: &random::Args, arguments: &[&str]) -> Result<Ve
         .map_err(failed)?;
     let (said, broke) = read_both(&mut child).map_err(failed)?;
     let status = child.wait().map_err(failed)?;
+    // A verdict counts only if the process also ended well.
     let verdict = serde_json::from_slice(&said).ok().filter(|_| status.success());
     Ok(verdict.unwrap_or_else(|| Verdict {
         outcome: Outcome::Failed(broken(status, &String::from_utf8_lossy(&broke))),
@@ -98,6 +100,7 @@ fn read_both(child: &mut Child) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let (reading, read) = mpsc::channel::<()>();
     let read_on = move || {
         let (mut said, mut broke) = (Vec::new(), Vec::new());
+        // One after the other: standard error is too short to fill its pipe, on which the process would wait.
         out.map_or(Ok(0), |mut out| out.read_to_end(&mut said))?;
         err.map_or(Ok(0), |mut err| err.read_to_end(&mut broke))?;
         drop(reading); // now the other side wakes up
@@ -113,6 +116,7 @@ fn read_both(child: &mut Child) -> io::Result<(Vec<u8>, Vec<u8>)> {
     };
     while read.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         if STOP.load(Ordering::Relaxed) {
+            // The loop goes on until both pipes are closed, so that no output is left behind.
             child.kill()?;
         }
     }
@@ -125,12 +129,14 @@ fn broken(status: ExitStatus, said: &str) -> Failure {
         let lines: Vec<&str> = said.lines().collect();
         lines[lines.len().saturating_sub(count)..].join("\n")
     };
+    // Before the signal, because a panic may end in an abort, and its place tells more.
     if let Some((_, panic)) = said.split_once("panicked at ") {
         let mut lines = panic.lines();
         let (place, message) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
         return Failure { kind: FailureKind::Panic, what: format!("{place} {message}") };
     }
     let kind = match signal(status) {
+        // The hard limit of processor time, a second later, kills a process that ignores the soft one.
         Some(nix::libc::SIGXCPU | nix::libc::SIGKILL) => FailureKind::TooLong,
         Some(_) => FailureKind::Abort,
         None => FailureKind::RunError,

@@ -39,9 +39,11 @@ impl Coverage {
             self.never.remove(key);
         }
         let all = features::names().into_iter();
+        // In the order of the features, so that each pair has one place.
         let had: Vec<&str> = all.filter(|name| verdict.features.contains(*name)).collect();
         for (place, one) in had.iter().enumerate() {
             let row = self.pairs.entry((*one).to_owned()).or_default();
+            // Half of the table, with the diagonal: pairs have no order.
             for other in &had[..=place] {
                 *row.entry((*other).to_owned()).or_default() += 1;
             }

@@ -110,6 +110,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         (None, Some(_)) => u64::MAX,
         (None, None) => CASES,
     };
+    // Saturating: the largest number has no successor.
     let numbers = args.case.map_or(0..cases, |case| case..case.saturating_add(1));
     let bar = show_cases(Show::unless(args.quiet), args.case.or(args.cases).map(|_| cases));
     let session = Session {
@@ -132,6 +133,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         bar,
     };
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
+    // More workers than cases would have nothing to do.
     let workers = workers.min(usize::try_from(session.stop - numbers.start).unwrap_or(workers));
     let broken = Mutex::new(None);
     on_threads(workers, || {
@@ -149,6 +151,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         false => as_text(&report),
     })?;
     Ok(match report.failures.is_empty() {
+        // First, because cases that were never drawn may have failed.
         _ if STOP.load(Ordering::Relaxed) => interrupted(),
         true => Exit::Success,
         false => Exit::Differs,
@@ -178,6 +181,7 @@ impl Session<'_> {
         let folder = Scratch::create()
             .map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
         loop {
+            // Checked only between cases, so that no case is judged in part.
             let late = self.end.is_some_and(|end| now() >= end);
             if late || STOP.load(Ordering::Relaxed) {
                 return Ok(());
@@ -194,6 +198,7 @@ impl Session<'_> {
             if STOP.load(Ordering::Relaxed) {
                 return Ok(()); // what was judged while it was stopped says nothing
             }
+            // Read before the folder is removed; the repaired scenario is only in this file.
             let text = fs::read_to_string(&path).map_err(written)?;
             self.count(number, &verdict);
             if let Outcome::Failed(failure) = verdict.outcome {
@@ -217,6 +222,7 @@ impl Session<'_> {
                 say(&format!("case {number} fails: {}\n", first_line(failure)));
             }
         }
+        // A refused scenario did not run, so nothing of it was examined.
         if !matches!(verdict.outcome, Outcome::Refused(_)) {
             report.coverage.add(verdict);
         }
@@ -241,12 +247,14 @@ impl Session<'_> {
             }
             let (cases, failure) = (vec![number], failure.clone());
             let failing = Failing { cases, failure, file: file.clone(), smallest: None };
+            // Before the reduction and under the same lock, so that no other worker reduces a case of this mark.
             report.failures.insert(mark.clone(), failing);
         }
         let written = |error| Error::Write { path: file.clone(), error };
         fs::create_dir_all(output).map_err(written)?;
         let comment = format!("# {}\n", first_line(&failure));
         write_with_records(&file, &format!("{comment}{text}")).map_err(written)?;
+        // The failure may be that the text cannot be read; then there is nothing to reduce.
         let Ok(document) = text.parse() else { return Ok(()) };
         let smallest = self.smallest(document, &mark, folder)?;
         let path = output.join(format!("case-{}-{number}-smallest.toml", self.args.seed));
@@ -280,6 +288,7 @@ impl Session<'_> {
             write_with_records(&path, &to_text(&candidate)).map_err(written)?;
             let verdict = judge_file(&path, self.args)?;
             fs::remove_dir_all(&place).map_err(written)?;
+            // Another failure would lead the reduction away from the one to be shown.
             if matches!(&verdict.outcome, Outcome::Failed(failure) if failure.mark() == mark) {
                 simpler.take(candidate);
             }

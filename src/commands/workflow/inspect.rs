@@ -46,6 +46,7 @@ pub(crate) struct Args {
 
 /// Prints the description.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    // Before the workflow is read, so that an existing file is told at once.
     if let Some(figure) = &args.figure {
         figure::check(figure, args.force)?;
     }
@@ -112,6 +113,7 @@ fn as_text(file: &str, workflow: &Workflow, path: &Path) -> String {
 
     let mut rows = vec![row(["level", "task", "kind", "work, s"])];
     for &task in path.tasks.iter().take(PATH_SHOWN) {
+        // Tables count levels from 1.
         let level = workflow.level(task) + 1;
         let task = workflow.task(task);
         let work = number(task.work.as_secs_f64());

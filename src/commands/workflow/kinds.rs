@@ -27,8 +27,10 @@ pub(super) fn groups(workflow: &Workflow) -> (Vec<String>, Vec<usize>) {
     let mut chosen = kinds.clone();
     if kinds.len() > COLOURS {
         chosen.sort_by_key(|kind| std::cmp::Reverse(counts[kind])); // stable
+        // One colour is for all others.
         chosen.truncate(COLOURS - 1);
     }
+    // Again in the order of the first tasks, which the sorting has lost.
     let own: Vec<&str> = kinds.iter().copied().filter(|kind| chosen.contains(kind)).collect();
     let numbers: BTreeMap<&str, usize> = own.iter().copied().zip(0..).collect();
     let others = own.len();

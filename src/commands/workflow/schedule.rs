@@ -80,6 +80,7 @@ struct Made {
 
 /// Prints the table.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    // Before the work, so that an existing file is told at once.
     if let Some(figure) = &args.gantt {
         figure::check(figure, args.force)?;
     }
@@ -88,12 +89,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Some(resources) => vec![1.0; resources as usize],
         None => args.speeds.clone(),
     };
+    // Saturating: a product that overflows is too large in any case.
     let cells = workflow.tasks().len().saturating_mul(speeds.len());
     if cells > CELLS_MAX {
         let message = format!("{cells} pairs of tasks and resources are too many");
         let hint = format!("at most {CELLS_MAX} are scheduled: name fewer resources");
         return Err(Error::Unfit { message, hint });
     }
+    // Bandwidths are in bits, data in bytes.
     let network = Network { latency: args.latency.0, bytes_per_second: args.bandwidth.0 / 8.0 };
     let problem = Problem::with_speeds(&workflow, speeds, network)?;
     let made: Vec<Made> = chosen(&args.policies)
@@ -214,6 +217,7 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
             }
         };
         let all = workflow.ids().zip(&of_task).map(bar);
+        // Tasks without length would be bars without width.
         all.filter(|bar| bar.start < bar.end).collect::<Vec<_>>()
     };
     let panel = |(run, Made { policy, schedule, .. }): (usize, &Made)| GanttProvider {

@@ -52,6 +52,7 @@ pub(crate) struct Args {
 
 /// Writes the log.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    // Before the jobs are drawn, which may take minutes.
     output::check_free(&args.target.out, args.target.force)?;
     let lublin = Lublin {
         jobs: args.jobs,
@@ -68,6 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let source = Source::Lublin(Box::new(lublin.to_model()));
     let workload = Workload { seed: args.seed, ..Workload::new(args.name.as_str(), source) };
     let mut open = workload.open()?;
+    // The model has no log, so its header is empty.
     open.header = header(args);
     let types = match args.types {
         JobTypes::One => "one class of jobs",
@@ -86,6 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             "--load {load} is {percent} % of the machine, so that the queue grows without end; 80 % is --load 0.8"
         )]);
     }
+    // Generated jobs have never waited anywhere.
     log_file::write(open, &note, Span::ZERO, Waits::Unknown, &args.target)?;
     Ok(Exit::Success)
 }

@@ -53,12 +53,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         figures::check(figure, args.force)?;
     }
     let open = args.reading.workload(&args.log, Vec::new()).open()?;
+    // Cloned before `inspect` consumes the workload; the report is shared and fills up while jobs are read.
     let (report, header) = (open.report.clone(), open.header.clone());
     let statistics = haggle_workloads::inspect(open, args.reading.rules.machine_size)?;
     let log = match args.log.to_str() {
         Some("-") => "standard input".to_owned(),
         _ => args.log.display().to_string(),
     };
+    // The report is complete only behind the last job.
     let inspected = Inspected { log, header, statistics, cleaning: report.snapshot() };
     print(&if args.json { as_json(&inspected) } else { table::text(&inspected) })?;
     if let Some(figure) = &args.figure {

@@ -39,10 +39,12 @@ pub(super) fn write(
     let header = noted(header, note, shift);
     let path: &Path = &target.out;
     let fail = |error| failed(path, error);
+    // Behind the first job, so that an empty window leaves no file.
     let mut writer = SwfWriter::new(Output::create(path, target.force)?, &header).map_err(fail)?;
     let mut written = 0;
     for job in std::iter::once(Ok(first)).chain(jobs) {
         let job = job?;
+        // Stretched gaps saturate there, so that such times would be wrong.
         if job.submit >= Time::ZERO + Span::FOREVER {
             return Err(Error::Unfit {
                 message: format!(
@@ -61,12 +63,14 @@ pub(super) fn write(
         written += 1;
     }
     let output = writer.finish().map_err(fail)?;
+    // The log is complete now and only needs its name.
     interrupt::end_at_once(false);
     output.finish()?;
     Ok(written)
 }
 
 fn noted(mut header: SwfHeader, note: &str, shift: Span) -> SwfHeader {
+    // Headers have whole seconds; rounded down, also for a shift to an earlier time.
     let seconds = shift.as_micros().div_euclid(1_000_000);
     let start = header.unix_start_time().and_then(|start| start.checked_add(seconds));
     if let Some(start) = start.filter(|_| seconds != 0) {

@@ -51,13 +51,16 @@ pub(crate) struct Args {
 impl Args {
     /// The step, its description, and its shift of time zero.
     fn step(&self) -> (Step, String, Span) {
+        // Without a load there is a stretch, which then counts.
         let load = self.load.unwrap_or(1.0);
         if let Some(length) = self.window {
             let from = self.from.unwrap_or(TimeSpan::ZERO);
             let step = FillWindow { from: Time::ZERO + from.0, length: length.0, load };
             let words = format!("a window of {length} from {from} on filled {load} times");
+            // Time zero of the new log is the beginning of the window.
             return (Step::FillWindow(step), words, from.0);
         }
+        // Smaller gaps are a higher load.
         let factor = self.stretch.unwrap_or(1.0 / load);
         let words = format!("all gaps multiplied by {factor}");
         (Step::ScaleGaps(ScaleGaps { factor }), words, Span::ZERO)
@@ -92,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !rules.is_empty() {
         note.push_str(&format!("; rules: {rules}"));
     }
+    // Recorded waiting times are those of the load as it was.
     let written = log_file::write(workload, &note, moved, Waits::Unknown, &args.target)?;
     say(&format!("{}\n{written:>9}  jobs written\n", report.snapshot()));
     Ok(Exit::Success)

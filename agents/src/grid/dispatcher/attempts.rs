@@ -33,6 +33,7 @@ impl Dispatcher {
         };
         attempts.attempts += 1;
         attempts.alive.push((to, attempts.attempts));
+        // With a queue the job was accepted at its submission.
         if !self.policy.queues() {
             out.send(*submitter, SubmissionMessage::Accepted { job });
         }
@@ -49,6 +50,7 @@ impl Dispatcher {
             checkpointing,
             moves,
         };
+        // The limit of the waiting time holds until the first attempt only.
         if dispatch.number == 1 {
             self.end_wait(job, out);
         }
@@ -117,6 +119,7 @@ impl Dispatcher {
             }
             return true;
         }
+        // The attempt was given up before, so its result is not expected.
         if !self.is_alive(job, resource, number) {
             return false;
         }
@@ -130,6 +133,7 @@ impl Dispatcher {
                 self.done(now, job, out);
             }
         } else {
+            // The slot is free, but the output may still be lost with the resource.
             self.view.computed(job, resource);
         }
         self.react(now, out);
@@ -172,6 +176,7 @@ impl Dispatcher {
         resource: ResourceId,
         out: &mut Outbox,
     ) -> bool {
+        // The job is over by another attempt, whose output arrived first.
         let Some(attempts) = self.attempts(job) else { return true };
         if attempts.winner.is_none() {
             let number = attempts.alive.iter().find(|&&(at, _)| at == resource);
@@ -187,6 +192,7 @@ impl Dispatcher {
 
     fn done(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get(job) else { return };
+        // Without a checkpoint the server has nothing to forget.
         if entry.stage.saved_by.is_some() {
             out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
         }
@@ -205,6 +211,7 @@ impl Dispatcher {
         for child in released {
             if let Some(Entry { submission, stage, .. }) = self.desk.get_mut(child) {
                 stage.of_task().released = Some(now);
+                // A child that was withdrawn meanwhile is not on the desk, and is not counted any more.
                 self.blocked.0 -= 1;
                 self.view.submit(child, submission.job.submit, length(submission));
             }

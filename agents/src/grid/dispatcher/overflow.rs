@@ -48,6 +48,7 @@ impl Dispatcher {
         }
         entry.at = Some(to);
         out.send(to, SubmissionMessage::Submit(entry.submission.clone()));
+        // The entry stays on the desk: messages about the job are passed on to its submitter.
         self.view.withdraw(job);
         self.open -= 1;
         if self.policy.withdrawn(job) {
@@ -81,6 +82,7 @@ impl Dispatcher {
                     self.desk.refuse(job, reason, out);
                 }
             }
+            // The submitter was notified when the grid accepted the job.
             SubmissionMessage::Accepted { .. } => {}
             SubmissionMessage::Submit(_)
             | SubmissionMessage::Withdraw { .. }

@@ -74,6 +74,7 @@ impl Insight for Insights<'_> {
         let done = self.progress(job, resource).as_mi_f64();
         let task = self.desk.get(job).and_then(|entry| entry.submission.job.task.as_ref());
         match task.is_some_and(|task| task.progress.is_some()) {
+            // A task that reports is known only up to its last report, even if its resource knows more.
             true => ProgressReport::last_by(self.reports(job), done).map_or(0.0, |it| it.done),
             false => done,
         }
@@ -161,12 +162,14 @@ impl Dispatcher {
     /// Ensures that a round takes place, at the latest when the next one is due. No round begins
     /// while one is under way.
     pub(super) fn await_round(&mut self, now: Time, out: &mut Outbox) {
+        // No job is left to dispatch, and no copy to cancel.
         if self.open == 0 && self.surplus.copies.is_empty() {
             return;
         }
         match self.next {
             NextRound::None => self.wake_for_round(self.config.rounds.due(now), out),
             NextRound::Awaited => {}
+            // The round under way may have decided without this change, so another one must follow.
             NextRound::UnderWay(due, _) => {
                 self.next = NextRound::UnderWay(due, Meanwhile::Something);
             }
@@ -197,10 +200,12 @@ impl Dispatcher {
 
     /// A round begins with a query for the state of the resources.
     pub(super) fn on_round(&mut self, now: Time, out: &mut Outbox) {
+        // Before anything else: changes from now on are noted for the next round.
         self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
         // If rounds start nothing, this observation shows whether any job can still start.
         let (blocked, told) = self.blocked;
         let jobs = blocked + self.policy.kept_back(&self.view);
+        // Only changes are recorded.
         if jobs != told {
             self.blocked.1 = jobs;
             out.observe(Observation::TasksBlocked { jobs });
@@ -215,6 +220,7 @@ impl Dispatcher {
     /// repairs and load.
     pub(super) fn on_answered(&mut self, now: Time, out: &mut Outbox) {
         for loss in self.view.consult() {
+            // The view has forgotten the replica already, and the desk must agree with it.
             self.forget_try(loss.job, loss.resource);
         }
         match self.config.rounds.schedule {
@@ -285,6 +291,7 @@ impl Dispatcher {
             ledger: &self.ledger,
         };
         let stream = &mut self.stream;
+        // The policy draws from the scheduler's stream, so other actors do not affect its draws.
         let mut draw = |bound: usize| stream.random_range(0..bound);
         let mut round = Round::new(now, &insight, &mut draw);
         self.policy.round(&mut self.view, &mut round);
@@ -302,6 +309,7 @@ impl Dispatcher {
         let NextRound::UnderWay(due, meanwhile) = self.next else { return };
         self.next = NextRound::None;
         if !self.config.rounds.are_event_driven() {
+            // Periodic rounds stop with the last job; a new job starts them again.
             if self.open > 0 {
                 self.wake_for_round(self.config.rounds.due_after(due, now), out);
             }
@@ -329,6 +337,7 @@ impl Dispatcher {
             Action::Relocate { job, from, to } => {
                 self.forget_try(job, from);
                 self.moving.insert(job, Moving { since: now, from, to });
+                // The progress is unknown until the old resource has saved it; the new one receives it with the data.
                 self.dispatch(job, to, Work::ZERO, true, out);
                 let to = Some(self.actor(to));
                 self.tell(from, DispatchMessage::Leave { job, to }, out);

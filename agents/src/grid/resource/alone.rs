@@ -69,10 +69,12 @@ impl Alone {
         let class = if timer.said().phase == Phase::Progress { Class::End } else { Class::Due };
         let entry = Entry { key: (at, class, self.entries), timer };
         let set = match timer {
+            // Apart from the agenda, because it is set again after nearly every event.
             GridTimer::Ends => self.ends.as_mut(),
             _ => self.agenda.iter_mut().find(|it| it.timer == timer),
         };
         match set {
+            // As on the clock of the run, the place within the instant is that of the first setting.
             Some(set) if set.key.0 == at => return,
             Some(set) => *set = entry,
             None if timer == GridTimer::Ends => self.ends = Some(entry),
@@ -134,6 +136,7 @@ impl Alone {
         // Called before each event of the agenda, so it must be fast.
         let mut timer = self.ends.map(|it| (it.key, None));
         for (place, it) in self.agenda.iter().enumerate() {
+            // The number of the entry decides between equal times and classes, as in a queue.
             if timer.is_none_or(|(key, _)| it.key < key) {
                 timer = Some((it.key, Some(place)));
             }
@@ -177,6 +180,7 @@ impl GridResource {
             _ => Class::Arrival,
         };
         while self.alone.is_some() {
+            // Before each event, because the last one may have begun a routine.
             self.skip_routine(now);
             self.await_completion(out);
             let step = self.alone.as_mut().and_then(|alone| alone.next((now, last)));
@@ -204,9 +208,11 @@ impl GridResource {
         };
         for &Entry { key: (at, ..), timer } in &alone.agenda {
             match timer {
+                // A checkpoint concerns only the next round.
                 GridTimer::CheckpointDue { .. } => sooner(&mut told, at),
                 GridTimer::Written { job } => {
                     sooner(&mut told, at);
+                    // The job cannot be computed before that; the tick allows for rounding.
                     sooner(&mut seen, at.max(at + self.least_time(job) - Span::TICK));
                 }
                 _ => sooner(&mut seen, at),

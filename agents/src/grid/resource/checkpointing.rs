@@ -47,6 +47,7 @@ impl GridResource {
     pub(super) fn on_checkpointing(&mut self, now: Time, job: JobId, on: bool, out: &mut Outbox) {
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         replica.checkpointing = on;
+        // A job that does not compute now is armed when it goes on.
         let (armed, computes) = (replica.interval.is_some(), replica.stage == Stage::Computing);
         if !on {
             // A checkpoint that is being written is finished.
@@ -83,8 +84,10 @@ impl GridResource {
             Some(Stage::Computing) => self.write(now, job, None, out),
             // The checkpoint that it is writing goes with it.
             Some(Stage::Writing(None)) => {}
+            // A job that does not compute yet, or does not compute any more, has no progress to take along.
             _ => return,
         }
+        // After `write`, which pauses the job: only a paused job can give its slot back.
         self.machine.vacate(now, job);
         let replica = self.replicas.get_mut(&job).expect("it was there just now");
         replica.writing += now - replica.since;
@@ -100,6 +103,7 @@ impl GridResource {
         let (place, record) = replica.checkpoints.last_mut().expect("it has been writing one");
         let (place, done) = (*place, record.done);
         record.written = Some(now);
+        // Without an address the progress goes to the server, and the job leaves when it is there.
         let Some(to) = to else { return self.send(now, job, place, out) };
         record.available = Some(now);
         replica.available += 1;
@@ -202,6 +206,7 @@ impl GridResource {
             return self.send(now, job, place, out);
         }
         let all_written = replica.checkpoints.last().is_some_and(|(_, it)| it.written.is_some());
+        // A checkpoint that arrives while the last one is still being written does not end the stay.
         if replica.stage == Stage::Leaving(None) && all_written {
             self.suspended(now, job, out);
         }

@@ -85,6 +85,7 @@ impl Deliveries {
             let moves = saved.moves.iter().map(|(&from, &it)| (Place::Resource(from), here, it));
             server.into_iter().chain(moves)
         });
+        // Routes without transfers are no rows of the table.
         let flows = users.into_iter().chain(saved).filter(|(_, _, it)| it.transfers > 0);
         flows.map(|(from, to, carried)| DataFlow { from, to, carried }).collect()
     }

@@ -28,6 +28,7 @@ impl GridResource {
         }
         let mut replica = self.replicas.remove(&job).expect("it is taken down once");
         if !self.rules.records_all {
+            // Another attempt can start only from a checkpoint that is available.
             replica.checkpoints.retain(|(_, it)| it.available.is_some());
         }
         let Replica { number, parent, from, dispatched, started, computing, writing, .. } =
@@ -80,6 +81,7 @@ impl GridResource {
         out: &mut Outbox,
     ) {
         self.abort_transfers(now, job, out);
+        // Timers depend on the stage, which is still that of the attempt here.
         self.stop_timers(job, out);
         let storage = self.rules.home.storage;
         let replica = self.replicas.get_mut(&job).expect("it is taken down once");
@@ -99,6 +101,7 @@ impl GridResource {
                 return self.record(job, (left, now), outcome, length, out);
             }
         }
+        // A job without a slot has computed nothing beyond its start.
         let done = done.unwrap_or(replica.from);
         self.record(job, (now, now), outcome, done, out);
     }
@@ -126,6 +129,7 @@ impl GridResource {
 
     /// The data from which a job should start are at a resource that has failed.
     pub(super) fn on_stranded(&mut self, now: Time, number: u32, out: &mut Outbox) {
+        // The transfer was aborted in the same instant.
         let Some((job, _)) = self.transfers.remove(&number) else { return };
         let done = self.machine.release(now, job);
         self.end(now, job, AttemptOutcome::Stranded, done, out);
@@ -149,6 +153,7 @@ impl GridResource {
         }
         // The remaining jobs have been computed, and their outputs are still here.
         if !self.rules.output_survives {
+            // From the first on, because ending an attempt changes the list.
             while let Some((&job, replica)) = self.replicas.first() {
                 let length = replica.length;
                 self.bury(job, length);

@@ -64,6 +64,7 @@ impl GridResource {
         let Some(load) = &mut self.load else { return };
         let (least, most) = load.law.change;
         let part = least + (most - least) * load.stream.random::<f64>();
+        // The range gives only the size of a change.
         let sign = if load.stream.random::<bool>() { 1.0 } else { -1.0 };
         let initial = load.law.initial.as_micro_mips() as f64;
         let most = load.capacity.as_micro_mips() as f64 * MOST;

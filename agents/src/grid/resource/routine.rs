@@ -51,6 +51,7 @@ impl Rounds {
 
     /// The last time before `end` at which a transfer begins.
     fn last_before(&self, end: Time) -> Option<Time> {
+        // A tick less, because a transfer that begins at `end` counts as later.
         let passed = end - Span::TICK - self.first();
         let rounds = passed.as_micros().div_euclid(self.length().as_micros());
         (rounds >= 0).then(|| self.first() + self.length() * rounds)
@@ -72,6 +73,7 @@ impl GridResource {
     /// Passes over checkpoints that leave no trace, if there is only routine before `last`. No job
     /// ends before that.
     pub(super) fn skip_routine(&mut self, last: Time) {
+        // Checkpoints that are all recorded must be written one by one.
         let Some(checkpoints) = self.rules.checkpoints.filter(|_| !self.rules.records_all) else {
             return;
         };
@@ -82,6 +84,7 @@ impl GridResource {
             return;
         }
         let Some(mut all) = self.rounds(&checkpoints) else { return };
+        // The routine of a job may end before `last`, and all jobs are passed over together.
         let last = all.iter().map(|it| it.routine.until).fold(last, Time::min);
         if self.choose(&mut all, last) {
             self.pass_over(&all);
@@ -91,6 +94,7 @@ impl GridResource {
     /// The rounds of all jobs, if there is nothing else to do.
     fn rounds(&self, checkpoints: &Checkpoints) -> Option<Vec<Rounds>> {
         let rounds = |(due, timer)| {
+            // Any other event breaks the routine of all jobs, because they share the resource.
             let GridTimer::CheckpointDue { job } = timer else { return None };
             let replica = &self.replicas[&job];
             let whole = execution(replica.length, self.machine.avail(), self.machine.sharers());
@@ -108,6 +112,7 @@ impl GridResource {
 
     /// Chooses how many rounds before `last` are passed over; false if none is.
     fn choose(&self, all: &mut [Rounds], last: Time) -> bool {
+        // An omitted checkpoint causes no transfer, so it needs no gap.
         let omitted = |it: &Rounds| if it.routine.writes { 0 } else { it.before(last) };
         all.iter_mut().for_each(|it| it.passed = omitted(it));
         if let Some(end) = self.gap(all, last) {
@@ -136,6 +141,7 @@ impl GridResource {
         }
         let mut end = writing().filter_map(|it| it.last_before(last - sent)).min()?;
         for _ in 0..GAPS_TRIED {
+            // The last transfer that begins before the end must have arrived by then.
             let start = writing().filter_map(|it| it.last_before(end)).max()?;
             if start + sent < end {
                 return Some(end);
@@ -155,7 +161,9 @@ impl GridResource {
         let mut pauses: Vec<(Span, JobId)> = Vec::new();
         let written = all.iter().filter(|it| it.routine.writes && it.passed > 0);
         pauses.extend(written.map(|it| (it.pause * it.passed, it.job)));
+        // In the order of time, because the clock of the machine does not run backwards.
         pauses.sort_unstable();
+        // The long stop would last beyond the next checkpoint, so nothing is passed over.
         if pauses.last().is_some_and(|&(longest, _)| now + longest > next) {
             return;
         }

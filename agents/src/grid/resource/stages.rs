@@ -24,6 +24,7 @@ impl GridResource {
         out: &mut Outbox,
     ) {
         let node = self.node();
+        // Numbers are never used again, so a late answer cannot be taken for that of a newer transfer.
         let number = self.transfers_started;
         self.transfers_started += 1;
         make_room(&mut self.transfers);
@@ -51,7 +52,9 @@ impl GridResource {
 
     pub(super) fn fetch_input(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let replica = &self.replicas[&job];
+        // A job that starts from a checkpoint may have its input in it.
         let needed = replica.from == Work::ZERO || self.rules.restart_needs_input;
+        // Without bytes there is no transfer: even an empty one would take the latency of its path.
         let bytes = if needed { replica.data.input } else { 0 };
         if bytes == 0 {
             return self.fetch_checkpoint(now, job, out);
@@ -103,9 +106,11 @@ impl GridResource {
         self.abort_transfers(now, job, out);
         self.stop(GridTimer::CheckpointDue { job }, out);
         let replica = self.replicas.get_mut(&job).expect("who computes is here");
+        // The transfers were aborted above, so none of them ends any more.
         (replica.sending, replica.unsent) = (false, None);
         replica.computing += now - replica.since;
         let (number, bytes) = (replica.number, replica.data.output);
+        // Without an output the job is done here, and one message reports both.
         let delivered = bytes == 0;
         if delivered {
             let length = replica.length;
@@ -125,6 +130,7 @@ impl GridResource {
     /// There is room for the output.
     pub(super) fn send_output(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(replica) = self.replicas.get(&job) else { return };
+        // Room that is no longer needed, or was given twice, starts no transfer.
         let is_on_its_way = self.transfers.values().any(|it| *it == (job, Purpose::Output));
         if replica.stage != Stage::Output || is_on_its_way {
             return;
@@ -160,6 +166,7 @@ impl GridResource {
                 moved.checkpoints += data.checkpoint;
                 self.deliveries.checkpoints(1, data.checkpoint);
                 self.saved(now, job, place, data.checkpoint, out);
+                // After `saved`, because a leaving job ends its stay here and its checkpoint must be recorded before.
                 self.sent(now, job, out);
             }
             Purpose::Output => {
@@ -217,6 +224,7 @@ impl GridResource {
     /// A job for which a slot is kept is ready at the resource from which it comes.
     pub(super) fn on_moved(&mut self, now: Time, moved: &Moved, out: &mut Outbox) {
         let Moved { job, number, done, from } = *moved;
+        // A sender outside this grid has no node in its network.
         let Some(sender) = self.rules.seats.number(from) else { return };
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         if replica.stage != Stage::Expected {

@@ -70,6 +70,7 @@ impl Known {
         draws: &mut Stream,
     ) -> Option<(Planned, u64)> {
         let oracle = self.oracle.as_ref().filter(|it| premises.first <= it.phases())?;
+        // The oracle counts over all plans, and only the searches of this one are reported.
         let before = oracle.searches();
         let plan = method.plan(&problem(oracle), draws);
         let interval = plan.parts.first()?.interval;

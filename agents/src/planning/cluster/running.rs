@@ -135,6 +135,7 @@ impl Running {
         let mut progress = Progress { at: now, phase, left };
         let mut passed = now - at;
         if let Some(left) = left {
+            // The phase under way is not over. Otherwise the rest of the time belongs to later phases.
             if passed < left {
                 progress.left = Some(left - passed);
                 passed = Span::ZERO;
@@ -222,9 +223,11 @@ impl Running {
 /// The remaining time of a phase under other loads, rounded up.
 fn rescaled(left: Span, whole: Span, anew: Span) -> Span {
     let [left, whole, anew] = [left, whole, anew].map(|it| i128::from(it.as_micros()));
+    // A phase that takes no time leaves nothing.
     if whole <= 0 {
         return Span::ZERO;
     }
+    // In 128 bits, because the product of two times may exceed 64.
     let scaled = (left * anew + whole - 1) / whole;
     Span::from_micros(i64::try_from(scaled).unwrap_or(i64::MAX).min(Span::FOREVER.as_micros()))
 }

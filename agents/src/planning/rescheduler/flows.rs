@@ -78,11 +78,13 @@ impl Flows {
             }));
         }
         let member = Member { workflow, task: TaskId(task.task) };
+        // The task is unknown, or was submitted before.
         if self.ledger.submit(job.id, member).is_none() {
             return Arrival::Unknown;
         }
         let complete = self.ledger.is_complete(workflow).then_some(workflow);
         if let Some(flow) = complete.and_then(|workflow| self.flows.get_mut(&workflow)) {
+            // The first level begins when the last application has come, so all numbers are known by then.
             flow.jobs = self.ledger.jobs(workflow);
         }
         Arrival::Member { barred: self.ledger.is_barred(job.id), complete }
@@ -104,6 +106,7 @@ impl Flows {
         let workflow = self.of(job)?;
         let flow = self.flows.get_mut(&workflow)?;
         flow.pending.remove(&job);
+        // An application of a later level is not open yet, so its end begins no level.
         (flow.open.remove(&job) && flow.open.is_empty()).then_some(workflow)
     }
 
@@ -115,6 +118,7 @@ impl Flows {
         is_here: impl Fn(JobId) -> bool,
     ) -> Vec<JobId> {
         let Some(flow) = self.flows.get_mut(&workflow) else { return Vec::new() };
+        // Levels whose applications have all ended before, for example by withdrawal, are skipped.
         while let Some(tasks) = flow.levels.pop_front() {
             let jobs = tasks.iter().filter_map(|task| flow.jobs.get(task.index()).copied());
             let here = Vec::from_iter(jobs.filter(|&job| is_here(job)));

@@ -28,6 +28,7 @@ impl View {
         answers: &[Option<Option<Times>>],
     ) -> View {
         let told = |times: &Times| {
+            // The list is empty if the last machines are not free, and then no interval has a time of a stay.
             let stay = times.stay.iter().map(|&it| Some(it)).chain(std::iter::repeat(None));
             let both = times.least.iter().copied().zip(stay);
             Told {
@@ -51,6 +52,7 @@ impl View {
 
 impl Told {
     fn time(&self, interval: Interval) -> (Span, Option<Span>) {
+        // An interval without times must not be chosen.
         self.times.get(&interval).copied().unwrap_or((Span::FOREVER, None))
     }
 }

@@ -76,6 +76,7 @@ impl Impact {
             "unimpacted_at_once_percent" => percent(self.at_once, self.jobs - self.impacted),
             "response_ratio" => Some(self.response_ratio()),
             "mean_response_ratio" => match self.sums.count {
+                // Without impacted jobs nothing has changed; impacted jobs without a quotient have no mean.
                 0 => (self.impacted == 0).then_some(1.0),
                 count => Some(self.sums.quotients / count as f64),
             },
@@ -92,6 +93,7 @@ impl Impact {
     fn add(&mut self, job: &Ended, other: f64) {
         let &Ended { submit, start, end: base } = job;
         self.jobs += 1;
+        // Exact, because both times come from whole microseconds.
         if base == other {
             self.at_once += u64::from(start == Some(submit));
             return;
@@ -138,6 +140,7 @@ pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsEr
     let mut workloads = BTreeMap::new();
     let columns =
         ["job_id", "workload_name", "submission_time", "finish_time", "starting_time", "class"];
+    // The other run needs no starts and classes, and tables may be large.
     let table = other.columns(Table::Jobs, &columns[..4])?;
     let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
     let (submits, finishes) = (table.real("submission_time")?, table.real("finish_time")?);

@@ -104,14 +104,17 @@ pub(super) fn pairs<'a>(
 ) -> Result<Pairs<'a>, ResultsError> {
     let (times_a, times_b) = (run_times(run_a, a)?, run_times(run_b, b)?);
     let key = |job: &'a Job| ((&*job.workload, job.job_id), job);
+    // By workload and number, so that pairs come in this order whatever the order of the tables.
     let in_a: BTreeMap<_, &Job> = a.iter().map(key).collect();
     let in_b: BTreeMap<_, &Job> = b.iter().map(key).collect();
+    // Before the loop, which consumes `in_a`.
     let only_in_b = in_b.iter().filter(|(key, _)| !in_a.contains_key(*key));
     let only_in_b = only_in_b.map(|(_, job)| *job).collect();
     let mut pairs = Pairs { same: Vec::new(), other: Vec::new(), only_in_a: Vec::new(), only_in_b };
     for (key, a) in in_a {
         match in_b.get(&key) {
             None => pairs.only_in_a.push(a),
+            // An unknown run time may be any other one.
             Some(b) if is_same(a, b) && times_a.of(a).may_be(times_b.of(b)) => {
                 pairs.same.push((a, b));
             }
@@ -169,6 +172,7 @@ fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
     AttemptRow::each(run, &Rows::all(), |it| {
         let done = it.work_at_end.filter(|_| it.outcome == AttemptOutcome::Completed);
         if let Some(done) = done {
+            // Work of a grid is exact: 1 MI is 1 s on the reference processor.
             times.insert(it.job, RunTime { low: done, high: done });
         } else if let (None, Some(start), Some(end)) = (it.slot(), it.start, it.end) {
             // Of a failed attempt only the saved computing is not done again.
@@ -179,6 +183,7 @@ fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
             *computed.entry(it.job).or_default() += seconds;
         }
     })?;
+    // A job that was stopped or lost has computed less than its run time.
     for job in jobs.iter().filter(|it| &*it.outcome == "completed" && &*it.shape == "rigid") {
         let speed = job.provider.as_ref().and_then(|provider| speeds.get(&**provider));
         if let (Some(&seconds), Some(&speed)) = (computed.get(&job.job), speed) {

@@ -83,6 +83,7 @@ pub fn compare_sweeps(
         let Some(&other) = in_b.places.get(&(variant.clone(), folder.clone())) else { continue };
         let path = Path::new(folder);
         let runs = (in_a.there.run(*number, path)?, in_b.there.run(other, path)?);
+        // A run may have been removed since it was listed.
         let (Some(run_a), Some(run_b)) = runs else { continue };
         let runs = (run_a, run_b);
         let sides = (Side::read(&runs.0)?, Side::read(&runs.1)?);
@@ -97,6 +98,7 @@ pub fn compare_sweeps(
         let of_b: BTreeMap<String, f64> =
             of_run(&summaries.1).into_iter().chain(of_groups.1).collect();
         for (metric, value) in of_run(&summaries.0).into_iter().chain(of_groups.0) {
+            // Only values of both runs can be paired.
             let Some(&other) = of_b.get(&metric) else { continue };
             let (a, b) = samples.entry((variant_at, place(&mut names, metric))).or_default();
             a.push(value);

@@ -83,6 +83,7 @@ pub fn compare_within(
         }
     }
     let settings = experiment.variants.first().map_or(&[][..], |it| &it.settings);
+    // An axis with one value distinguishes no points.
     let varies = |it: &Setting| it.axis != axis && values(experiment, &it.axis).len() > 1;
     let told: Vec<(usize, &str)> = settings
         .iter()
@@ -110,6 +111,7 @@ pub fn compare_within(
     let order = values(experiment, axis);
     rows.sort_by_cached_key(|row| {
         let variant = order.iter().position(|it| *it == row.variant);
+        // Cached keys are computed in the order of the rows, so places follow their first appearance.
         let metric = place(&mut metrics, row.metric.clone());
         (metric, place(&mut points, row.point.clone()), variant)
     });

@@ -78,6 +78,7 @@ fn spent(
     for (at, &(it, checkpoint)) in chain.iter().enumerate() {
         let Some((dispatched, left)) = it.slot() else { continue };
         idle(&mut ledger, &mut waiting, own, micros(dispatched));
+        // An attempt that never computed waited for data until it left.
         ledger.until(micros(it.start.unwrap_or(left)), Part::Transfers);
         let next = chain.get(at + 1).and_then(|(next, _)| next.queued);
         computed(&mut ledger, (it, left), checkpoint, next);
@@ -106,6 +107,7 @@ fn computed(
     let known = [(Part::Computing, running, micros(checkpoint.computing))];
     let saved = checkpoint.written.unwrap_or(checkpoint.requested);
     ledger.mixed(micros(saved), &known, (Part::Checkpoints, running));
+    // From the start of the next attempt on, that one counts, even if this one still ran.
     let left = next.map_or(left, |next| next.min(left));
     ledger.until(micros(left), Part::Lost);
 }
@@ -131,6 +133,7 @@ fn idle(
         if time <= now {
             continue;
         }
+        // Computing comes before transfers: of several attempts, the most advanced one gives the reason.
         if attempts.iter().any(|&[_, start, left]| start <= now && now < left) {
             ledger.until(time, Part::Lost);
         } else if attempts.iter().any(|&[dispatched, start, _]| dispatched <= now && now < start) {
@@ -175,6 +178,7 @@ fn chain<'a>(
         }
         _ => false,
     };
+    // Copies may be alive side by side; the one whose chain begins with the job's start is shown.
     let tips = attempts.iter().filter(alive);
     let mut tips = tips.map(|tip| back_from((*tip, None), attempts, checkpoints));
     let shown =

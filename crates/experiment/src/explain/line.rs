@@ -228,6 +228,7 @@ impl<'a> Line<'a> {
                 continue;
             };
             let end = attempt.end.map_or(i64::MAX, micros);
+            // Attempts of a job come in the order of their numbers, so this is the end of the one before.
             let lost = before.insert(attempt.job, end).unwrap_or(0);
             // A repeated attempt begins to wait when the one before it is lost. Parts of a job wait
             // and run at the same time.
@@ -242,10 +243,12 @@ impl<'a> Line<'a> {
         let primary = match self.order {
             None | Some(Order::Arrival) => 0,
             Some(Order::Shortest) => span,
+            // Negative, because the smallest key is first.
             Some(Order::Largest) => -attempt.processors,
             Some(Order::Key) => job.priority_key,
         };
         let start = attempt.start.map_or(i64::MAX, micros);
+        // An attempt that never started holds no processors, so its end must not free any.
         let end = if attempt.start.is_some() { end } else { i64::MAX };
         // A stay without a start waits until the job leaves.
         let start = if start == i64::MAX { micros(job.left) } else { start };
@@ -299,6 +302,7 @@ impl<'a> Line<'a> {
         let before = self.before(own, own.start)?;
         let head = before.first()?;
         let started_too = |it: &Stay<'_>| it.start == own.start && it.key < own.key;
+        // Such a job may have started in an earlier pass than this one, so it is unknown who was before whom.
         if self.has_several_passes(own, own.start) && self.stays.iter().any(started_too) {
             return None;
         }
@@ -325,7 +329,9 @@ impl<'a> Line<'a> {
         let (own, time) = (self.last(job)?, micros(at));
         let booked = self
             .booked(job, own.attempt.attempt)
+            // With compression, a booking may have moved up since.
             .filter(|it| self.never_compresses && at < it.start);
+        // A job that started before its booking did not wait for it.
         if let Some(it) = booked.filter(|it| micros(it.start) <= own.start) {
             return Some(Held::ByBooking(HeldByBooking { time: at, booked: it.start }));
         }
@@ -333,6 +339,7 @@ impl<'a> Line<'a> {
         let head = before.first()?;
         let start = match self.rule {
             Rule::Easy => self.plan(head, own, time).map(|it| it.0),
+            // Only EASY backfilling plans a start for the head alone.
             Rule::Fcfs | Rule::Conservative => None,
         };
         Some(Held::ByOthers(HeldByOthers {
@@ -355,6 +362,7 @@ impl<'a> Line<'a> {
         let planned = |it: &&Stay<'_>| it.start.saturating_add(it.span) >= at;
         let known = running.iter().copied().chain([head, own]).all(|it| it.is_plain);
         let known = known && !self.has_several_passes(own, at);
+        // Windows, checkpoints and overrun limits change plans in ways that no table shows.
         if self.has_maintenance || !known || !running.iter().all(planned) {
             return None;
         }
@@ -420,6 +428,7 @@ impl<'a> Line<'a> {
         });
         Some(BookedStart {
             start: seconds(start),
+            // A job moves up only if another one ends before its limit.
             others_ended_early: own.start < start && self.stays.iter().any(ended_early),
             displaced_by: displaced_by.collect(),
             down: if is_late { self.down_at(start) } else { 0 },

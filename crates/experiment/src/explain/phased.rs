@@ -47,6 +47,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let part = if it.outcome == "lost" { Part::Lost } else { Part::Computing };
         ledger.until(micros(it.end), part);
     }
+    // Behind the last interval, it waits for machines again.
     ledger.until(micros(job.left), Part::Busy);
     story.intervals = rows.into_iter().map(interval).collect();
     story.sizes = all.resources.iter().map(|it| (it.provider.clone(), it.processors)).collect();

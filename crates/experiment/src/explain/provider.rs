@@ -142,6 +142,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let queued = micros(job.queued.unwrap_or(job.left));
         // The user keeps a task until it is ready; then its inputs are sent to its provider.
         if job.task.is_some() {
+            // Never beyond the time of queueing, from which on the provider's state gives the reason.
             ledger.until(queued.min(job.ready.map_or(0, micros)), Part::NotReady);
             for (sent, arrived) in workflow::transfers(all, job) {
                 tell_placing(&mut ledger, queued.min(sent), &story.crashes);
@@ -149,6 +150,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
             }
         }
         tell_placing(&mut ledger, queued, &story.crashes);
+        // The last move counts: earlier places have been left.
         let moved = story.moves.last();
         // A reservation may have taken an interval before the window that its user asked for.
         let ready = story.granted.as_ref().map_or(job.ready, |granted| granted.ready);
@@ -168,6 +170,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let waiting = tell_rigid(&mut ledger, job, waiting, &own, start_up, |it, parts| {
             let start = started(job, it, from, parts, others.as_ref());
             story.starts.extend(start);
+            // The next attempt begins to wait when this one ends.
             from = it.end.map_or(from, micros);
         });
         if let Some(others) = others {
@@ -175,6 +178,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
             let last = own.last().map(|it| it.attempt).zip(line);
             story.backfilled = last.and_then(|(last, it)| it.backfilled(job.job, last));
             story.booked = last.and_then(|(last, it)| it.booked(job.job, last));
+            // A job that never waited has nothing to explain.
             if !waiting.stretches.is_empty() {
                 story.wait = others.during(job, waiting.stretches, &waiting.free);
             }
@@ -255,6 +259,7 @@ fn started(
 ) -> Option<AttemptStart> {
     let start = it.start?;
     let line = others.and_then(|others| others.line.as_ref());
+    // An attempt that started when it was queued did not wait for processors.
     let queued = it.queued.is_some_and(|queued| micros(queued).max(from) < micros(start));
     let freed = others.filter(|_| queued).map(|others| others.freed_at(start));
     Some(AttemptStart {
@@ -302,6 +307,7 @@ fn tell_rigid<'a>(
         // The time for checkpoints includes the start-up.
         let start_up = start_up.min(micros(attempt.checkpointing));
         let checkpoints = micros(attempt.checkpointing) - start_up;
+        // Of a lost attempt, only the saved computing is run time.
         if attempt.has_failed() {
             let known = [
                 (Part::StartUp, Column::Waiting, start_up),
@@ -328,15 +334,18 @@ fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply<'_>, held: &[&Plac
     let mut waiting = Waiting::new(supply, job.ready, Part::Order);
     let mut changes: Vec<(i64, bool, i64)> = Vec::new();
     for it in held {
+        // Attempts behind the shares are lost tasks.
         let counts = it.attempt <= job.providers_used;
         changes.extend([(micros(it.start), counts, 1), (micros(it.end), counts, -1)]);
     }
+    // At one instant an end comes before a start of the same kind, because its step is negative.
     changes.sort_unstable();
     let (mut kept, mut lost) = (0, 0);
     for (time, counts, step) in changes {
         match (kept, lost) {
             (0, 0) => waiting.until(ledger, time),
             (0, _) => ledger.until(time, Part::Lost),
+            // While a task that counts runs, lost ones beside it cost the bag no time.
             _ => ledger.until(time, Part::Computing),
         }
         *(if counts { &mut kept } else { &mut lost }) += step;
@@ -392,6 +401,7 @@ fn back(held: &[&PlacementRow], attempt: &AttemptRow, outages: &[OutageRow]) -> 
         Some(outage.failed) == attempt.end
             && mine.any(|it| it.first <= outage.last && outage.first <= it.last)
     });
+    // `None` if one of them did not return in this run.
     let restored: Option<Vec<f64>> = failed.map(|outage| outage.restored).collect();
     restored?.into_iter().max_by(f64::total_cmp)
 }

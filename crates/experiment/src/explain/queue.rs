@@ -161,6 +161,7 @@ impl Others<'_> {
                 start: it.start,
             });
             stay.queued = stay.queued.min(queued);
+            // The earliest start of several attempts or parts.
             stay.start = [stay.start, it.start].into_iter().flatten().reduce(f64::min);
         }
         let left = |it: &Queued| self.jobs.get(&it.job).map_or(f64::INFINITY, |job| job.left);
@@ -176,6 +177,7 @@ impl Others<'_> {
             let overlap =
                 |&(from, until): &(f64, f64)| (it.end.min(until) - it.start.max(from)).max(0.0);
             let time: f64 = stretches.iter().map(overlap).sum();
+            // A holder outside of the wait took nothing from this job.
             let Some(job) = self.jobs.get(&it.job).filter(|_| time > 0.0) else { continue };
             let count = it.last - it.first + 1;
             let (holder, steps) = holders.entry(it.job).or_insert_with(|| {
@@ -195,6 +197,7 @@ impl Others<'_> {
             holder
         };
         let mut holders: Vec<Holder> = holders.into_values().map(widest).collect();
+        // Of equal holders the lower number first, so that the order is the same in every run.
         holders.sort_by(|a, b| b.held.total_cmp(&a.held).then(a.job.cmp(&b.job)));
         holders
     }
@@ -216,6 +219,7 @@ impl Others<'_> {
                 queued,
                 start,
             });
+            // Only its first start passed this job.
             overtaker.start = overtaker.start.min(start);
         }
         let mut overtakers: Vec<Overtaker> = overtakers.into_values().collect();

@@ -28,6 +28,7 @@ impl Scope {
         if !workflows.is_empty() {
             let tasks = jobs.iter().filter(|it| it.workflow.is_some());
             let of = Rows::of("workflow", workflows)
+                // Several of these workloads may have a workflow of the number; rows too many do no harm.
                 .with("workload_name", tasks.map(|it| it.workload.clone()));
             JobRow::each(run, &of, |it| {
                 // The path to a task begins with the first tasks of its workflow.

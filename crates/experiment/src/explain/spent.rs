@@ -103,6 +103,7 @@ impl Ledger {
     ) {
         let until = until.min(self.left);
         for &(part, column, spent) in known {
+            // Sums of tables are rounded, and must not exceed the time that is left.
             self.spend((self.told + spent.max(0)).min(until), part, column);
         }
         self.spend(until, rest.0, rest.1);

@@ -114,6 +114,7 @@ impl Start {
                 provider: Some(it.provider.clone()),
                 ..Start::of(story)
             };
+            // This attempt ended the job's wait, so its reason is that of the job.
             if it.start == story.start {
                 return start;
             }
@@ -152,6 +153,7 @@ impl AttemptStart {
         if micros(self.start) == self.from {
             return Reason::AtOnce;
         }
+        // Before the booking: processors that came free at that instant say more than a plan.
         if !self.freed_by.is_empty() {
             return Reason::CameFree(self.freed_by.clone());
         }
@@ -172,6 +174,7 @@ fn reason(story: &Story) -> Reason {
 /// The longest part of a wait.
 fn waited(parts: &[Spent]) -> Reason {
     let longest = parts.iter().filter(|it| it.waiting > 0.0);
+    // Of equal parts the later one in the order of `Part`.
     let longest = longest.max_by_key(|it| micros(it.waiting));
     longest.map_or(Reason::AtOnce, |it| Reason::Waited(it.part))
 }

@@ -62,6 +62,7 @@ impl<'a> Place<'a> {
         own: &[&'a AttemptRow],
         now: i64,
     ) -> Option<Place<'a>> {
+        // A task that is scheduled anew may have waited for another resource than the one that ran it.
         if !all.about.static_schedules || all.about.schedules_anew {
             return None;
         }
@@ -76,6 +77,7 @@ impl<'a> Place<'a> {
         let mut place = Place {
             resource: &next.provider,
             ready: job.ready.map(micros),
+            // After the last attempt the task is not sent any more.
             sent: if sent(next) >= now { sent(next) } else { i64::MAX },
             outages: Vec::new(),
             others: others.collect(),
@@ -103,6 +105,7 @@ impl<'a> Place<'a> {
                 // The scheduler notices an outage between two updates only by lost attempts.
                 if back == i64::MAX || !lost && next(failed) > back { back } else { next(back) }
             }
+            // The drawn delay is in no table, so the longest one is taken.
             Some(LearnsOf::Within(longest)) => back.saturating_add(micros(longest)),
         };
         // A task that was sent there after the return shows that the scheduler knew of it.
@@ -123,6 +126,7 @@ impl<'a> Place<'a> {
         self.resource.clone_into(&mut story.resource);
         let mut times = Vec::from_iter(self.outages.iter().flatten().copied());
         times.extend(self.others.iter().flat_map(|it| [it.0, it.1]));
+        // The reason changes only at these instants.
         times.retain(|&it| ledger.told() < it && it < until);
         times.push(until);
         times.sort_unstable();
@@ -150,6 +154,7 @@ impl<'a> Place<'a> {
             until: seconds(until),
         }));
         story.turns.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.job.cmp(&b.job)));
+        // This is called once for each wait, and a turn may meet several of them.
         story.turns.dedup();
     }
 
@@ -158,6 +163,7 @@ impl<'a> Place<'a> {
         let is_in = |from: i64, until: i64| from <= now && now < until;
         if self.outages.iter().any(|it| is_in(it[0], it[1])) {
             Part::Down
+        // Before an unknown repair: a resource with a task is known to work.
         } else if self.others.iter().any(|it| is_in(it.0, it.1)) {
             Part::Busy
         } else if self.outages.iter().any(|it| is_in(it[1], it[2])) {

@@ -94,6 +94,7 @@ impl Market {
                 changes.push(Change { crashed: -1, ..Change::at(restart, place) });
             }
         }
+        // Stable: changes of one instant are applied together, so their order does not matter.
         changes.sort_by_key(|change| change.at);
         Market { by_name, sizes, changes }
     }
@@ -177,6 +178,7 @@ impl<'a> Supply<'a> {
     pub(super) fn seek(&mut self, time: i64) {
         while let Some(change) = self.market.changes.get(self.seen).filter(|it| it.at <= time) {
             self.seen += 1;
+            // The job cannot start at that place.
             let Some(place) = &mut self.levels[change.place] else { continue };
             let before = place.offers(self.need);
             place.free -= change.held + change.down + change.closed;
@@ -192,6 +194,7 @@ impl<'a> Supply<'a> {
                 &mut self.with_room_if_both,
             ];
             for (count, (before, after)) in counts.into_iter().zip(before.into_iter().zip(after)) {
+                // Added first, because the count is unsigned.
                 *count = *count + usize::from(after) - usize::from(before);
             }
         }
@@ -205,6 +208,7 @@ impl<'a> Supply<'a> {
             (0, 0) if self.with_room_if_up > 0 => Part::Down,
             (0, 0) if self.with_room_if_both > 0 => Part::Maintenance,
             (0, 0) => Part::Busy,
+            // There is room, so only a scheduler that is down can be the reason.
             (0, _) => Part::SchedulerDown,
             _ => can_start,
         }
@@ -262,10 +266,13 @@ impl<'a> Waiting<'a> {
         planned: Option<f64>,
         windows: impl Iterator<Item = &'w MaintenanceRow>,
     ) -> Waiting<'a> {
+        // With several places another one may be free of windows.
         let Some(only) = self.supply.only else { return self };
         let left = self.supply.market.sizes[only].0 - self.supply.need;
         let near = windows.filter(|it| it.outcome != "refused" && it.kept() > left).map(|it| {
+            // A tick later than the last possible start.
             let last = planned.map_or(i64::MIN, |planned| micros(it.start) - micros(planned) + 1);
+            // Before its announcement a window delays no start.
             (last.max(micros(it.announced)), micros(it.start))
         });
         self.windows = near.collect();
@@ -287,6 +294,7 @@ impl<'a> Waiting<'a> {
     /// Fills the ledger until then: the job waited.
     pub(super) fn until(&mut self, ledger: &mut Ledger, until: i64) {
         let until = until.min(ledger.left());
+        // First the user's time, then the data, then the processors: the earlier reason hides the later ones.
         if let Some(ready) = self.ready {
             ledger.until(until.min(ready), Part::NotReady);
         }
@@ -302,6 +310,7 @@ impl<'a> Waiting<'a> {
         while ledger.told() < until {
             let from = ledger.told();
             let next = self.supply.next().map_or(until, |next| next.min(until));
+            // The reason may end before the next change of the supply.
             let (can_start, next) = self.where_it_could(from, next);
             ledger.until(next, self.supply.part(can_start));
             if let Some(level) = self.supply.only.and_then(|only| self.supply.levels[only]) {

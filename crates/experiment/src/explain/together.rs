@@ -77,6 +77,7 @@ pub(super) fn tell(
             short.time += next - from;
             short.until = Some(next);
         }
+        // The job waits as long as one of its parts does.
         ledger.until(next, worst(&reasons));
     }
     short

@@ -75,6 +75,7 @@ pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     let (workflow, task) = job.in_workflow()?;
     let is_of_it = |it: &&JobRow| it.workload == job.workload && it.workflow == Some(workflow);
     let tasks: Vec<&JobRow> = all.jobs.iter().filter(is_of_it).collect();
+    // A task that left before its parents were done has its departure as the ready time.
     let blocked = job.ready.is_some_and(|ready| ready > job.submit && ready >= job.left);
     // The needs of a task are known only if it was submitted to a provider.
     let needs = |it: &InputRow| it.job == job.job && it.made_by.is_some();
@@ -149,6 +150,7 @@ fn step(all: &Chronicle, job: &JobRow, parent: Option<&JobRow>) -> Step {
     };
     // The time before it was ready belongs to the steps before.
     parts.retain(|it| it.part != Part::NotReady);
+    // The time until the user was notified counts as placing.
     let unheard = micros(known) - micros(ready);
     match parts.iter_mut().find(|it| it.part == Part::Placing) {
         Some(placing) => placing.waiting = seconds(micros(placing.waiting) + unheard),

@@ -45,10 +45,12 @@ impl Scale {
     ) -> Scale {
         let title = figure.label.clone().unwrap_or(title);
         if let Some(factor) = figure.scale {
+            // The unit of a factor of one's own is in the label of the figure, if anywhere.
             return Scale { factor, title, unit: "" };
         }
         match title_and_unit(metric.name()).1 {
             Unit::Seconds => {
+                // The largest value decides; differences may be below zero.
                 let (unit, seconds) = time_unit(values.map(f64::abs).fold(0.0, f64::max));
                 Scale { factor: 1.0 / seconds, title, unit }
             }
@@ -71,6 +73,7 @@ impl Scale {
         }
         let is_time = title_and_unit(metric.name()).1 == Unit::Seconds && figure.scale.is_none();
         match is_time && figure.kind == FigureKind::Lines {
+            // The axis itself reads seconds and writes units at its ticks.
             true => (Scale { factor: 1.0, unit: "", ..self }, YScale::LogTime),
             false => (self, YScale::Log),
         }

@@ -96,6 +96,7 @@ impl SweepData {
         reader: &RunReader,
         summary: &Summary,
     ) -> Result<(), ResultsError> {
+        // Without figures no metric is needed, and reading messages of each run takes time.
         if self.shown.is_empty() {
             return Ok(());
         }
@@ -108,6 +109,7 @@ impl SweepData {
 
     fn tell(&mut self, mut run: SweepRun, seed: u64) {
         for (name, _) in &run.metrics {
+            // Looked up first, because most names are known and need no copy.
             if !self.names.contains(name) {
                 self.names.insert(name.clone());
             }
@@ -123,6 +125,7 @@ impl SweepData {
             self.runs.push(run.clone());
             self.seeds.push(seed);
         }
+        // A point is summed up as soon as the next one begins, so memory holds the runs of one point.
         self.rows.extend(self.points.add(run));
     }
 
@@ -171,6 +174,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     let x = match figure.kind {
         FigureKind::Lines => figure.x.as_ref(),
         FigureKind::Bars | FigureKind::StackedBars | FigureKind::Box | FigureKind::LetterValues => {
+            // The grouping axis may itself be on the x axis.
             figure.x.as_ref().or(figure.group_by.as_ref())
         }
         kind => {
@@ -194,6 +198,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     let base = base(figure, sweep)?;
     let differing = base.as_ref().map(|base| differences(sweep, base));
     let rows = differing.as_deref().unwrap_or(&sweep.rows);
+    // Differences are to one value of these axes, which the names of lines must show.
     let held: Vec<usize> = base.iter().flatten().map(|(axis, _)| *axis).collect();
     let values = values_of(figure, sweep, metric, (x, &held), rows)?;
     let means = values.iter().map(|it| it.estimate.mean);
@@ -221,6 +226,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             legend_label: String::new(),
             categories: Vec::new(),
             style: style(figure),
+            // A line at zero: no difference.
             reference: base.is_some().then_some(0.0),
             y_limits,
             series: Vec::new(),
@@ -310,6 +316,7 @@ fn stacks(figure: &file::Figure, sweep: &SweepData, x: usize) -> Result<BarChart
         name: metric::title(metric),
         values: categories
             .iter()
+            // Confidence intervals of parts do not add up, so none is drawn.
             .map(|it| Some((mean(values, it)? * scale.factor, None)))
             .collect(),
     };
@@ -353,6 +360,7 @@ pub fn runs_of_variants(
     let mut runs: Vec<(String, RunReader)> = Vec::new();
     let mut last: Option<&Variant> = None;
     for run in experiment.runs() {
+        // The first run of this variant has been found.
         if last.is_some_and(|last| std::ptr::eq(last, run.variant)) {
             continue;
         }
@@ -360,6 +368,7 @@ pub fn runs_of_variants(
         last = Some(run.variant);
         let told = run.variant.settings.iter().enumerate().filter(|(axis, _)| differs(*axis));
         let told = told.map(|(_, it)| setting(&it.axis, &it.text())).collect::<Vec<_>>();
+        // Without an axis that differs, the seed tells the runs apart.
         let name = if told.is_empty() { format!("seed {}", run.seed) } else { told.join(", ") };
         runs.push((name, reader));
     }
@@ -429,6 +438,7 @@ fn values_of<'a>(
                     let member = &rest[..rest.len() - suffix.len()];
                     let drawn = figure.providers.is_empty()
                         || figure.providers.iter().any(|name| name.as_str() == member);
+                    // The list of providers limits bars by provider only.
                     if group == Some("provider") && !drawn {
                         continue;
                     }
@@ -473,6 +483,7 @@ pub fn places<'a>(
     let time = |text: &str| text.parse::<TimeSpan>().ok().map(|time| time.0.as_secs_f64());
     let all = |read: &dyn Fn(&str) -> Option<f64>| values.iter().all(|it| read(it).is_some());
     if all(&number) {
+        // Never NaN, because all of these values have just been read.
         (LineAxis::Numbers, label, Box::new(move |text| number(text).unwrap_or(f64::NAN)))
     } else if all(&share) {
         let label = format!("{label}, %");

@@ -46,6 +46,7 @@ pub fn carry_out(
     while let Some(run) = runs.next() {
         let first = run.number;
         let mut unit = vec![run];
+        // Packs have fixed numbers, whatever is there already, so that commands agree on them.
         let together = |run: &Run<'_>| conduct.pack.is_some_and(|most| run.number < first + most);
         while let Some(run) = runs.next_if(together) {
             unit.push(run);
@@ -54,6 +55,7 @@ pub fn carry_out(
         for run in unit.iter().filter(|run| mine(run.number)) {
             match past.has(run)? {
                 true if conduct.figures == Figures::Draw => done.push(run.clone()),
+                // All runs of a unit are examined, because an unsuitable one must end the sweep before any work begins.
                 it_is_there => missing |= !it_is_there,
             }
         }
@@ -166,6 +168,7 @@ fn side_by_side<T: Sync, E: Send>(
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(one) = all.get(place) else { break };
             if let Err(error) = work(one) {
+                // Several threads may fail at once; the first in the list counts, whichever thread was faster.
                 let mut first = failed();
                 if first.as_ref().is_none_or(|&(other, _)| place < other) {
                     *first = Some((place, error));
@@ -185,11 +188,13 @@ pub(super) fn one(
     place: &Path,
     conduct: &SweepConduct<'_>,
 ) -> Result<Ended, SweepError> {
+    // Examined before each run, so that nothing is written after a stop.
     if conduct.stop.load(Ordering::Relaxed) {
         return Err(SweepError::Interrupted);
     }
     let destination = Destination {
         folder: place.to_owned(),
+        // A packed run is written elsewhere, but its paths start from its own place in the sweep.
         end: Some(own_place(one, conduct)),
         existing: Existing::Keep,
         keep: conduct.wanted.keep,
@@ -208,6 +213,7 @@ pub(super) fn one(
     let notes = Notes::of(conduct.output);
     let (failed, error) = match ended {
         Ok(Ok(outcome)) => {
+            // A note of an earlier failure does not hold any more.
             notes.remove(one.number)?;
             (conduct.on_run)();
             let left_out = outcome.written.map(|written| written.figures_left_out);
@@ -221,6 +227,7 @@ pub(super) fn one(
             ResultsError::InUse { .. } | ResultsError::FolderExists { .. },
         ))) => return Ok(Ended::Elsewhere),
         Ok(Err(error)) => (Failed::of(one, &error), Some(error)),
+        // A caller that stops at the first failure gets the panic itself.
         Err(panic) if conduct.on_failure == OnFailure::Stop => std::panic::resume_unwind(panic),
         Err(panic) => (Some(Failed::new(one, Cause::Bug, said(&*panic))), None),
     };

@@ -57,6 +57,7 @@ impl Failed {
     /// runs would meet too.
     pub fn of(run: &Run<'_>, error: &ExperimentError) -> Option<Failed> {
         let cause = match error {
+            // A full disk, for example, is no property of the run.
             ExperimentError::Results(error) if !error.is_read() => return None,
             ExperimentError::Violation(_)
             | ExperimentError::Disagreement(_)
@@ -109,6 +110,7 @@ impl Notes {
         };
         let failed: Failed = serde_json::from_str(&text)
             .map_err(|error| ResultsError::Damaged { path, reason: error.to_string() })?;
+        // Another build or scenario may not fail, so the run is tried again.
         Ok(Some(failed).filter(|it| it.build == BUILD && it.scenario_sha256 == sha256_of(run)))
     }
 

@@ -77,6 +77,7 @@ fn search(
         let text = name.to_string_lossy();
         let folder = below.join(&name);
         if text.starts_with("seed=") {
+            // A folder without a run belongs to somebody else, and is never named for removal.
             if !known.contains(&folder) && is_run(&output.join(&folder)) {
                 sort_in(output, folder, found)?;
             }
@@ -114,6 +115,7 @@ fn sort_in(output: &Path, folder: PathBuf, found: &mut Others) -> Result<(), Res
         let entry = entry.map_err(trouble)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_ours = is_file_of_run(&name) && entry.file_type().map_err(trouble)?.is_file();
+        // The first by name, because the order of a folder's entries is not fixed.
         if !is_ours && foreign.as_ref().is_none_or(|other| name < *other) {
             foreign = Some(name);
         }

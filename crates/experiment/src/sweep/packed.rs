@@ -40,6 +40,7 @@ pub(super) fn carry_out(
             Ended::Elsewhere => {}
         }
     }
+    // Also if runs failed: the others have their results.
     pack.publish()?;
     Ok(all)
 }

@@ -39,6 +39,7 @@ impl<'a> Past<'a> {
     pub(super) fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
         let folder = self.output.join(run.folder());
         let Some(reader) = self.there.run(run.number, &run.folder())? else {
+            // The run will be written there.
             check_no_link(self.output, run)?;
             return Ok(false);
         };
@@ -52,6 +53,7 @@ impl<'a> Past<'a> {
         if !mine {
             return Err(SweepError::Foreign { folder });
         }
+        // Results of another format could not be summed up.
         let is_read = self.wanted.any_build && found.format == FORMAT;
         if found.build != BUILD && !is_read {
             return Err(SweepError::OtherBuild { folder, build: found.build });
@@ -59,6 +61,7 @@ impl<'a> Past<'a> {
         let rules = own_rules(&run.variant.scenario)?;
         if found.own_rules != rules {
             let other = rules.into_iter().find(|rule| !found.own_rules.contains(rule));
+            // The scenario may use a rule less than the run did.
             let other = other.or_else(|| found.own_rules.into_iter().next());
             return Err(match other {
                 Some(rule) => SweepError::OtherRule { folder, kind: rule.kind, rule: rule.name },

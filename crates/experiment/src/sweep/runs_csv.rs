@@ -24,6 +24,7 @@ pub(super) struct RunsCsv {
 impl RunsCsv {
     /// A table without rows; no file is visible in `folder` yet.
     pub(super) fn create(folder: &Path, axes: &[String]) -> Result<RunsCsv, ResultsError> {
+        // Without a name, so that a killed command leaves nothing behind.
         let file = tempfile::tempfile_in(folder);
         let file = file.map_err(|error| ResultsError::write(folder, error))?;
         let fixed = OF_RUN.map(str::to_owned).into_iter();
@@ -51,11 +52,13 @@ impl RunsCsv {
         }
         let mut row = vec![number.to_string(), seed.to_string()];
         row.extend(point.iter().map(|text| text_cell(text).into_owned()));
+        // Rows before a new metric are shorter; `finish` makes all of one length.
         row.resize(self.head.len(), String::new());
         for (name, value) in metrics {
             let cell = &mut row[self.places[name]];
             // Of several values of a metric the first one counts.
             if cell.is_empty() {
+                // The shortest text that reads as the same number.
                 *cell = format!("{value:?}");
             }
         }

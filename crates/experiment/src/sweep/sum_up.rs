@@ -109,6 +109,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     }
     if missing > 0 {
         let runs = experiment.runs().count();
+        // Before any file has its final name: an incomplete table must not look whole.
         return Err(SweepError::Missing { missing, runs });
     }
     aggregate.finish(&mut swept)?;
@@ -144,6 +145,7 @@ fn told(experiment: &Experiment) -> Vec<String> {
 /// thousandth of their means, so the seed changes next to nothing.
 fn narrow(swept: &Swept) -> Option<String> {
     let mut points: Vec<&[String]> = swept.rows.iter().map(|row| row.point.as_slice()).collect();
+    // Rows of one point follow each other.
     points.dedup();
     let is_narrow = |point: &&&[String]| {
         let told = |row: &&SweepRow| row.point == **point && swept.metrics.contains(&row.metric);
@@ -176,6 +178,7 @@ pub(super) fn nameless(folder: &Path) -> Result<NamedTempFile, ResultsError> {
     let trouble = |error| ResultsError::write(folder, error);
     loop {
         let file = builder.tempfile_in(folder).map_err(trouble)?;
+        // Another command may clear a file between its creation and its lock; then a new one is made.
         if leftovers::hold(file.as_file(), file.path()).map_err(trouble)? {
             return Ok(file);
         }
@@ -266,6 +269,7 @@ fn failures(
     let head: Vec<String> =
         fixed.chain(swept.axes.iter().cloned()).chain([MESSAGE.to_owned()]).collect();
     writer.write_record(&head).expect("writing to memory cannot fail");
+    // Both lists are in the order of the runs.
     let mut failed = swept.failed.iter().peekable();
     for run in experiment.runs() {
         let Some(failed) = failed.next_if(|it| it.run == run.number) else { continue };
@@ -325,6 +329,7 @@ struct Merged {
 impl Merged {
     fn add(&mut self, run: &Run<'_>, summary: &Summary, digest: String) {
         self.runs += 1;
+        // Warnings that are known before the run have been reported already.
         let known = &run.variant.warnings;
         for text in summary.warnings.iter().filter(|text| !known.contains(text)) {
             match self.texts.iter_mut().find(|(other, _)| other == text) {
@@ -347,6 +352,7 @@ impl Merged {
     fn close(&mut self) {
         if let Some((_, first, runs)) = self.point.take() {
             self.points += 1;
+            // One run alone is no copy of another.
             self.equal += usize::from(!first.is_empty() && runs > 1);
         }
     }

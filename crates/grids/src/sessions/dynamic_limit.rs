@@ -62,6 +62,7 @@ impl Room {
     /// The largest accepted share, if `free` is free beside `light` light sessions: max(L0, free − c·max(0,
     /// m* − light)).
     pub(super) fn limit(&self, free: Share, light: u32) -> Share {
+        // Saturating: more room than a whole resource keeps all of it free.
         let reserve = self.places.saturating_sub(light).saturating_mul(self.share.0);
         self.light.max(Share(free.0.saturating_sub(reserve)))
     }
@@ -105,6 +106,7 @@ impl LightSessions {
         (self.ended >= SAMPLES && between > 0).then(|| LightLoad {
             inter_arrival: Span::from_micros(between),
             holding: Span::from_micros(self.held.as_micros() / i64::from(self.ended)),
+            // Rounded up, so that a place is never too small for its session.
             share: Share(self.shares.div_ceil(u64::from(self.arrivals)) as u32),
         })
     }

@@ -42,7 +42,9 @@ impl SessionScheduler {
     fn has_come_back(&mut self, now: Time, job: JobId, view: &View) -> bool {
         let taken = view.job(job).dispatches > 0;
         match self.running.remove(&job) {
+            // The session was accepted, so its length counts among those of light sessions.
             Some(running) if taken => self.departed(now, running),
+            // The resource refused the session, so it never began.
             Some(Running { session, resource, .. }) => self.sessions.give_back(session, resource),
             // The job had been computed, and its output was lost.
             None => return taken,

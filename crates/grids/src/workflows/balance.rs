@@ -143,6 +143,7 @@ impl BalancedRound {
     /// all moves, for placing other tasks.
     pub fn run(mut self, rules: &Balance, costs: &mut dyn Costs) -> (Vec<Move>, Vec<Place>, u64) {
         if rules.group > 1 {
+            // A group of one resource is that resource, which needs no groups.
             self.groups = Some(Groups::new(&self.places, rules.group));
         }
         for set in 0..self.sets.len() {
@@ -184,6 +185,7 @@ impl BalancedRound {
                 true => None,
                 false => self.relocate(task, set, (needs, longest), rules, costs),
             };
+            // A moved task may have got other sharers since the order was made.
             let needs = moved.unwrap_or(if has_moved { self.needs(task) } else { needs });
             longest = Some(longest.map_or(needs, |longest| longest.max(needs)));
         }
@@ -203,12 +205,14 @@ impl BalancedRound {
         self.evaluations += candidates.len() as u64;
         while let Some(best) = candidates::best(&candidates, needs, longest) {
             let candidate = candidates.swap_remove(best);
+            // The best candidate is not worth a move, so no other one is.
             if !candidate.is_worth(needs, longest, rules.gain) {
                 return None;
             }
             // The set may end as late as its longest task.
             let bound = |x: f64| longest.map_or(x, |longest| longest.max(x));
             let found = match candidate {
+                // A task that does not lead goes to a random resource of the group.
                 Candidate::Group { group, .. } if !leads => {
                     self.member(group, task, (set, longest), costs)
                 }

@@ -51,6 +51,7 @@ impl Curve {
         [Direction::Falling, Direction::Rising].map(|direction| {
             let bound = |curve: &Unbound| points.bind(curve, direction);
             let ranked = scanned.iter().map(|curve| bound(curve).residual).enumerate();
+            // Of equal residuals the first place, which is the slowest decay.
             let best = ranked.min_by(|(_, a), (_, b)| a.total_cmp(b));
             let (place, _) = best.expect("some decays are scanned");
             (direction, points.close_in(place as f64, direction))
@@ -86,6 +87,7 @@ impl Points {
         let spread = all.iter().map(|&(_, value)| (value - mean) * (value - mean)).sum();
         let whole = all.last().map_or(1.0, |&(t, _)| t);
         let gaps = all.windows(2).map(|two| two[1].0 - two[0].0);
+        // A slower curve is nearly a line over all points; a faster one has faded at the second point.
         let (slowest, fastest) = (0.01 / whole, 10.0 / gaps.fold(f64::INFINITY, f64::min));
         Points { all, start, mean, spread, slowest, fastest }
     }
@@ -98,6 +100,7 @@ impl Points {
 
     /// Linear least squares for limit and amplitude.
     fn unbound(&self, decay: f64) -> Unbound {
+        // `libm` and not the platform's functions, so that the result is the same on every machine.
         let fades: Vec<f64> = self.all.iter().map(|&(t, _)| libm::exp(-decay * t)).collect();
         let centre = fades.iter().sum::<f64>() / fades.len() as f64;
         let fading = || fades.iter().zip(&self.all).map(|(&fade, &(_, value))| (fade, value));
@@ -106,6 +109,7 @@ impl Points {
             square += (fade - centre) * (fade - centre);
             product += (fade - centre) * (value - self.mean);
         }
+        // If all fades are equal, the best curve is the mean.
         let amplitude = if square > 0.0 { product / square } else { 0.0 };
         let limit = self.mean - amplitude * centre;
         let distance = |(fade, value): (f64, f64)| value - limit - amplitude * fade;

@@ -87,6 +87,7 @@ fn nearest(
 
 fn any(places: &[Place], costs: &mut dyn Costs) -> Option<ResourceId> {
     let available = (0..).map(ResourceId).zip(places).filter(|(_, place)| place.is_available());
+    // A list, because a draw needs the number of places.
     let available: Vec<ResourceId> = available.map(|(id, _)| id).collect();
     (!available.is_empty()).then(|| available[costs.draw(available.len())])
 }

@@ -103,6 +103,7 @@ impl ReadyTasks {
 
     /// Adds a ready task; an earlier entry of it is replaced.
     pub fn insert(&mut self, task: Ready) {
+        // First, because an earlier entry may be in another batch.
         self.remove(task.turn.1);
         let batch = task.batch();
         self.change_batch(batch, |all| {
@@ -127,6 +128,7 @@ impl ReadyTasks {
             && let Some(unknown) = self.unknown.get_mut(&batch)
         {
             *unknown -= 1;
+            // Removed, so that `is_known` needs no count.
             if *unknown == 0 {
                 self.unknown.remove(&batch);
             }
@@ -139,6 +141,7 @@ impl ReadyTasks {
         &'a self,
         begun: &'a BTreeSet<Group>,
     ) -> impl Iterator<Item = Batch> + 'a {
+        // A set is in two batches if it has roots and others.
         let both = begun.iter().flat_map(|&group| [false, true].map(|root| (group, root)));
         let mut first: Vec<_> =
             both.filter_map(|(group, root)| self.place_of(Batch::Set(group, root))).collect();

@@ -171,6 +171,7 @@ impl WorkflowScheduler {
         let known = insight.reports(job).len();
         let timed = self.timed.entry(job).or_default();
         let time = insight.computing(job, at).as_secs_f64();
+        // At most one recomputed report a round, and only after a new report of the task.
         if known > timed.known && time > 0.0 {
             let resource = view.resources().get(at);
             let speed = resource.avail.as_micro_mips() as f64 / 1e6;
@@ -181,6 +182,7 @@ impl WorkflowScheduler {
             timed.known = known;
         }
         let length = self.length(view, insight, job, done)?;
+        // As printed: the completed part counts, not the work done.
         Some(length * (1.0 - last.part))
     }
 
@@ -189,10 +191,12 @@ impl WorkflowScheduler {
         let mut running = Vec::new();
         for (_, job) in view.jobs().shelf(1) {
             let at = view.job(job).replicas[0];
+            // A task that waits for data or sends its output is not balanced.
             if !round.insight.computes(job, at) || !view.resources().get(at).up {
                 continue;
             }
             if let Some(left) = self.left_at(view, round.insight, job, at) {
+                // A job that is no task waits for no other, as a root.
                 let root = round.insight.ledger().is_none_or(|ledger| ledger.is_root(job));
                 running.push(Running { job, at, left, root });
             }
@@ -219,6 +223,7 @@ impl WorkflowScheduler {
         let (moves, _, evaluations) = decided.run(&rules.into(), &mut costs);
         for step in moves {
             match step {
+                // Both save the progress first; they differ only in the reason of the move.
                 Move::To(task, to) | Move::EvictedTo(task, to) => {
                     let Running { job, at, .. } = running[task];
                     round.relocate(view, job, at, to);
@@ -235,6 +240,7 @@ impl WorkflowScheduler {
     /// Updates the ready tasks with the changes of jobs since the last round with room.
     fn take_in(&mut self, view: &mut View, insight: &dyn Insight) {
         for job in view.take_changed_jobs() {
+            // Removed in any case: a changed job is filed anew with its present length, if it still waits.
             self.ready.remove(job);
             if !view.jobs().waits(job) {
                 continue;
@@ -292,16 +298,19 @@ impl GridScheduler for WorkflowScheduler {
         let mut progress = Vec::new();
         for (_, job) in view.jobs().shelf(1) {
             let at = view.job(job).replicas[0];
+            // A task that only sends its output makes no more progress.
             if !view.has_computed(job, at) {
                 progress.push((job, at));
             }
         }
         let moves = self.policy.balance.is_some() && !progress.is_empty();
+        // Waiting tasks need transfer times, too: their places depend on the input.
         Questions { traffic: moves || view.jobs().waiting() > 0, progress }
     }
 
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
         if let (Some(rules), Some(ledger)) = (self.policy.balance, round.insight.ledger()) {
+            // Before new tasks are placed, so that running tasks have the first choice.
             round.evaluations += self.balance(rules, ledger, view, round);
         }
         self.place_ready(view, round);
@@ -361,6 +370,7 @@ fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<us
         let job = running[task].job;
         (view.job(job).arrival, job)
     };
+    // Few tasks first, then in turn: the order decides which set gets the better resources.
     sets.sort_by_key(|set| (set.len(), set.iter().map(|&task| turn(task)).min()));
     sets
 }

@@ -99,6 +99,7 @@ impl StaticScheduler {
 
     fn schedule(&mut self, view: &View, round: &mut Round<'_>) {
         let is_outdated = self.is_outdated(view);
+        // Nothing is new since the last schedules.
         if !is_outdated && self.fresh.is_empty() {
             return;
         }
@@ -111,6 +112,7 @@ impl StaticScheduler {
         // Not earlier: without usable resources the schedules stay outdated.
         self.up = those(view, |resource| resource.up).collect();
         let insight = round.insight;
+        // Before tasks are taken off: the times of running tasks are the premises of the new schedules.
         self.timetable.retime(round.now, insight);
         let mut units: Vec<Unit> = Vec::new();
         if is_outdated {
@@ -138,6 +140,7 @@ impl StaticScheduler {
     fn send(&mut self, view: &mut View, round: &mut Round<'_>) {
         for resource in self.timetable.with_tasks() {
             let is_wanted = |job| is_wanted(round.insight, job);
+            // A head whose parents are not done blocks its queue: the order of the schedule is kept.
             let Some(job) = self.timetable.head(resource, is_wanted) else { continue };
             if view.jobs().waits(job) && view.resources().get(resource).is_available() {
                 let restart = restart(view, job);

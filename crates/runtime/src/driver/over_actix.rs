@@ -49,6 +49,7 @@ impl Hosts {
     }
 
     pub(super) fn replace(&mut self, place: ActorId, actor: AnyActor) {
+        // The old host stops with its last address.
         let host = self.system.block_on(async { actix::Actor::start(Host(actor)) });
         self.hosts[place.index()] = host;
     }

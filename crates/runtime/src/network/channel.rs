@@ -96,6 +96,7 @@ impl Channel {
     /// Draws for the first attempt to send the next message.
     fn first(&mut self, way: &Way) -> Attempt {
         let from = way.from.index();
+        // Drawn in any case: each message uses one draw of each fault, whatever its fate.
         let takes = way.latency + self.jitter.as_mut().map_or(Span::ZERO, |it| it.next(from));
         let is_lost = self.loss.as_mut().is_some_and(|loss| loss.strikes(from));
         Attempt { takes, is_lost, copy: self.copy(way, takes) }
@@ -108,6 +109,7 @@ impl Channel {
             return None;
         }
         match &self.jitter {
+            // Without reordering the copy follows at once, so it needs no time of its own.
             Some(jitter) if self.reordering => {
                 Some(way.latency + draw(&mut copies[way.from.index()], jitter.longest))
             }
@@ -127,6 +129,7 @@ impl Channel {
             // Equal travel times keep messages in order.
             None => now + attempt.takes,
         };
+        // After `in_order`, because a lost message still holds up later ones.
         if let Some(fault) = self.fault(now, arrival, way, attempt.is_lost) {
             return hit(Vec::new(), vec![(fault, 0)]);
         }
@@ -144,6 +147,7 @@ impl Channel {
         mut attempt: Attempt,
         reliable: &mut Reliable,
     ) -> Fate {
+        // Every message between sites takes its seed, even if its first attempt arrives.
         let mut draws = way.is_far().then(|| reliable.draws(way.from.index()));
         let mut attempts = reliable.attempts(now);
         let mut faults: BTreeMap<MessageFault, u64> = BTreeMap::new();
@@ -153,6 +157,7 @@ impl Channel {
                 break arrival;
             };
             let until = self.hopeless_until(attempts.sent, way);
+            // No attempt can ever arrive, and the loop would not end.
             if until == Time::FOREVER {
                 faults.entry(fault).or_default();
                 return hit(Vec::new(), faults.into_iter().collect());
@@ -165,6 +170,7 @@ impl Channel {
         let mut first = arrival;
         if let Some(copy) = attempt.copy.map(|copy| attempts.sent + copy) {
             faults.insert(MessageFault::Doubled, 0);
+            // The copy may overtake the message, but may also meet a fault of its own.
             if copy < first && self.fault(attempts.sent, copy, way, false).is_none() {
                 first = copy;
             }
@@ -194,6 +200,7 @@ impl Channel {
     ) -> Option<MessageFault> {
         let parts = |it: &Partition| way.sites.is_some_and(|at| it.parts(at, (sent, arrival)));
         if self.partitions.iter().any(parts) {
+            // In a fixed order, so that a message with several faults is always counted in the same way.
             return Some(MessageFault::Parted);
         }
         if is_lost {
@@ -217,6 +224,7 @@ impl Channel {
         let jitter = self.jitter.as_ref().filter(|_| way.is_far());
         let slowest = way.latency + jitter.map_or(Span::ZERO, |it| it.longest);
         let down = self.crashes.as_mut().and_then(|it| it.at(way.to, first));
+        // An attempt that is sent after this may arrive after the restart, if it is slow enough.
         let missed = down.map(|up| if up == Time::FOREVER { up } else { up - slowest });
         parted.into_iter().chain(missed).fold(sent, Time::max)
     }
@@ -233,6 +241,7 @@ impl Channel {
         let sent = attempts.sent;
         let crash = self.crashes.as_mut().and_then(|it| it.between(from, sent, until));
         let lost = attempts.skip_to(crash.map_or(until, |crash| crash.fail));
+        // The last step may have passed the crash of the sender, too.
         let crash = self.crashes.as_mut().and_then(|it| it.between(from, sent, attempts.sent));
         if let Some(crash) = crash {
             *attempts = reliable.attempts(crash.restore);

@@ -82,6 +82,7 @@ impl Crashes {
             return;
         };
         self.ahead.push_back((actor, outage));
+        // Kept twice: in order of time for the course, and by actor for queries.
         self.known.entry(actor).or_default().push_back(outage);
     }
 }

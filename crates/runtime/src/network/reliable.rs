@@ -50,6 +50,7 @@ impl Attempts {
     /// Proceeds after the loss of the last attempt.
     pub(super) fn next(&mut self) {
         self.sent += self.timeout;
+        // The time-out doubles with each attempt (RFC 6298, section 5, rule 5.5).
         self.timeout = (self.timeout + self.timeout).min(self.longest);
     }
 
@@ -63,6 +64,7 @@ impl Attempts {
         }
         // Computed directly, because an outage of a year is half a million attempts.
         let left = (until - self.sent).max(Span::ZERO).as_micros();
+        // Rounded up: the next attempt is sent at `until` or later.
         let more = (left + self.timeout.as_micros() - 1) / self.timeout.as_micros();
         self.sent += Span::from_micros(more * self.timeout.as_micros());
         lost + more as u64

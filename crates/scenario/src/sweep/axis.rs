@@ -38,6 +38,7 @@ pub(super) struct Put {
 /// Puts values at their paths, short paths first: a table that is put as a whole must not undo values inside it.
 fn put_all<'p>(puts: impl Iterator<Item = &'p Put>, root: &mut Node) {
     let mut puts: Vec<&Put> = puts.collect();
+    // Stable: of paths of one length the later axis wins.
     puts.sort_by_key(|put| put.path.0.len());
     for put in puts {
         set((root, SCHEMA.whole()), &put.path.0, &put.value, &put.span);
@@ -109,9 +110,11 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
     for (index, axis) in axes.enumerate() {
         let at = Path::root().key("sweep").key("axis").index(index);
         let known = |key| findings.replaced.iter().any(|replaced| replaced.contains(&at.key(key)));
+        // An axis with a replaced value has been reported, and its placeholder leads nowhere.
         if ["path", "values", "variant"].into_iter().any(known) {
             continue;
         }
+        // A replaced name is a placeholder, which several axes may share.
         let named = !known("name");
         let written = if axis.path.is_some() { at.key("path") } else { at.clone() };
         let span = root.place(&written);
@@ -155,6 +158,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
             });
             continue;
         }
+        // An axis without values would leave no variant at all.
         if !values.is_empty() {
             places.push(Place { axis: title, values, span, puts, index });
         }
@@ -167,8 +171,10 @@ pub(super) fn settle(root: &mut Node) -> Findings {
     let mut findings = conform(root);
     let Value::Table(entries) = &mut root.value else { return findings };
     let Some(at) = entries.iter().position(|entry| entry.key == "set") else { return findings };
+    // Removed, so that no variant applies it again.
     let settings = entries.remove(at).node;
     put_all(puts(root, &settings, &mut findings).iter(), root);
+    // Again, because the settings may put values that do not fit the schema.
     let after = conform(root);
     findings.problems.extend(after.problems);
     findings.replaced.extend(after.replaced);
@@ -307,10 +313,12 @@ impl Search<'_> {
             Some(Value::Table(_)) | None => {
                 let property = property(schema, segment);
                 let next = node.and_then(|node| node.get(segment));
+                // At the root, a key of a table without the table, such as `policy`, is the usual mistake.
                 if next.is_none() && property.is_null() && at.0.is_empty() {
                     return self.stop(below(self.root, segment));
                 }
                 let table = SCHEMA.type_of(property) == Some("object");
+                // Tables that are not written can be set as well, and so can the last key of the path.
                 let open = table || SCHEMA.variants(property).is_some() || rest.is_empty();
                 if next.is_some() || open && !segment.is_empty() {
                     self.walk(next, property, &at.key(segment), rest);
@@ -336,6 +344,7 @@ impl Search<'_> {
         let before = self.paths.len();
         for (index, item) in items.iter().enumerate() {
             let named = item.get("name").and_then(Node::text) == Some(segment);
+            // Members are counted from 1 in paths.
             if segment == "*" || named || number == Some(index + 1) {
                 self.walk(Some(item), schema, &at.index(index), rest);
             }
@@ -414,11 +423,13 @@ fn set(
         *node = value.clone();
         return;
     };
+    // A word becomes its table, so that a key of it can be set.
     if let (Value::String(_), Some((tag, _))) = (&node.value, SCHEMA.variants(schema)) {
         node.tag(tag);
     }
     match (step, &mut node.value) {
         (Step::Index(index), Value::Array(items)) => {
+            // A list that was put before may be shorter.
             if let Some(item) = items.get_mut(*index) {
                 set((item, &SCHEMA.plain(schema)["items"]), rest, value, span);
             }
@@ -431,6 +442,7 @@ fn set(
             });
             set((&mut entries[place].node, property(schema, key)), rest, value, span);
         }
+        // A single value that was put before has no keys.
         _ => {}
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn of_value(axis: &str, value: &str, place: usize) -> String {
         return format!("{name}={whole}");
     }
     let mut start = value.to_owned();
+    // Character by character, because the code of one must not be cut.
     while encoded(&start).len() > LONGEST {
         start.pop();
     }

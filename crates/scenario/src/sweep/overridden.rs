@@ -19,6 +19,7 @@ pub(super) fn check(places: &[Place], root: &Node, findings: &mut Findings) -> V
             place.puts.iter().flatten().flat_map(|put| Written::of(put, index)).collect();
         let always = written.iter().map(|it| it.overridden(&all, Overriding::always));
         let always: Option<Vec<usize>> = always.collect();
+        // Only if each of its values is overridden: one that is not gives `None`.
         if let Some(&by) = always.as_ref().and_then(|by| by.first()) {
             findings.problems.push(Problem {
                 message: format!(
@@ -62,6 +63,7 @@ impl Written {
     fn of(put: &Put, axis: usize) -> Vec<Written> {
         let mut leaves = Vec::new();
         collect_leaves(&put.path, &put.value, &mut leaves);
+        // As in `put_all`: short paths first, then in the order of the axes.
         let order = (put.path.0.len(), axis);
         leaves.into_iter().map(|leaf| Written { leaf, order }).collect()
     }
@@ -71,6 +73,7 @@ impl Written {
         let puts_later = |(axis, overriding): (usize, &Overriding)| {
             let places = (0..=self.leaf.0.len()).filter(|&length| (length, axis) > self.order);
             let mut places = places.map(|length| Path(self.leaf.0[..length].to_vec()));
+            // An axis of variants may itself put a table and a key inside it.
             (axis != self.order.1 && places.any(|place| by(overriding, &place))).then_some(axis)
         };
         all.iter().enumerate().find_map(puts_later)
@@ -98,6 +101,7 @@ impl Overriding {
     fn of(place: &Place) -> Overriding {
         let mut places = BTreeMap::new();
         for puts in &place.puts {
+            // A set, because a value that puts a path twice counts once.
             for path in puts.iter().map(|put| &put.path).collect::<BTreeSet<_>>() {
                 *places.entry(path.clone()).or_default() += 1;
             }

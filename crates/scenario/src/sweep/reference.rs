@@ -61,6 +61,7 @@ fn check_values(
             report(&at.key(axis), message, "not there", help);
         }
     }
+    // Only if all axes are known: an unknown one has been reported.
     if others == 0 && reference.keys().all(|axis| places.iter().any(|it| it.axis == *axis)) {
         let message = "every run would be its own reference".to_owned();
         let help = "name an axis that has other values, such as `{ policy = \"fcfs\" }`";

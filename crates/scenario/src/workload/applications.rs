@@ -39,6 +39,7 @@ impl file::Applications {
         let merged = |times: &[TimeSpan]| times.iter().map(|time| time.0).sum();
         let row = |it: &file::MeasuredTimes| {
             let place = clusters.iter().position(|name| *name == it.cluster)?;
+            // `chunks` panics on zero.
             let times = it.times.chunks(self.merge.max(1) as usize).map(merged).collect();
             Some(Measured { cluster: ProviderId(place as u32), machines: it.machines, times })
         };
@@ -47,6 +48,7 @@ impl file::Applications {
 
     /// Problem of an application with modelled phases, if any.
     pub(crate) fn problem(&self) -> Option<String> {
+        // Measured times have no model that could be invalid.
         let Phased::Modelled { phases, size, .. } = self.phased(&[]) else { return None };
         Application::new(&phases, size).err().map(|error| error.to_string())
     }
@@ -134,6 +136,7 @@ impl file::Applications {
         }
         let Some(shape) = self.shape else { return Ok(None) };
         let tasks = self.tasks.map_or(shape.tasks_min(), |tasks| tasks as usize);
+        // Each workflow has a stream of its own, so `to_jobs` and `graphs` get the same one.
         Ok(Some(drawn(&name, shape, tasks, stream(seed, &name, "shape").random())?))
     }
 }
@@ -153,6 +156,7 @@ fn drawn(
 ) -> Result<Flow, ShapeError> {
     let drawn = shape.generate(tasks, seed)?;
     let works = Vec::from_iter(drawn.tasks().iter().map(|task| task.work.as_secs_f64()));
+    // Lengths are relative to the mean, so that phases keep their sizes on average.
     let mean = works.iter().sum::<f64>() / works.len() as f64;
     let edges = drawn.edges().map(|edge| (edge.parent.0, edge.child.0));
     let graph = graph(name, works.len(), edges)?;
@@ -186,6 +190,7 @@ fn scaled(phased: &Arc<Phased>, length: f64) -> Arc<Phased> {
         times.iter().map(|time| Span::from_secs_f64(time.as_secs_f64() * length)).collect()
     };
     Arc::new(match &**phased {
+        // Most applications share one description, which need not be copied.
         _ if length == 1.0 => return Arc::clone(phased),
         Phased::Modelled { phases, size, merged } => Phased::Modelled {
             phases: phases.iter().map(phase).collect(),

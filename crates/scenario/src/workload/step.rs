@@ -141,6 +141,7 @@ impl Step {
                 steps::Step::RunTimes(steps::RunTimes::Part(percent.to_model()))
             }
             Step::ExtendRunTimes { by } => {
+                // The model counts in percent.
                 steps::Step::RunTimes(steps::RunTimes::Longer(100.0 * by.fraction()))
             }
             Step::Bags {} => steps::Step::Bags,
@@ -183,6 +184,7 @@ impl EstimateRule {
 
 /// Problem that the model finds in a step, if any: mostly in its laws.
 pub(crate) fn step_problem(step: &Step) -> Option<WorkloadError> {
+    // Without jobs, a step only validates its parameters.
     let nothing = Box::new(std::iter::empty());
     step.to_model().apply(nothing, &Draws::new(0, ""), 0).err()
 }

@@ -158,10 +158,12 @@ impl<'a> WorkflowModel<'a> {
         let mut jobs = Vec::new();
         for (workflow, Drawn { submit, graph, tasks }) in drawn {
             let needed = match self.run_by {
+                // On a grid, data come from the storage and go there.
                 RunBy::Grid => None,
                 RunBy::Providers => Some(self.graph(workflow, graph.as_deref(), &tasks)?),
             };
             for (task, DrawnTask { run, processors, progress }) in (0..).zip(tasks) {
+                // Without an estimate before the start, the task has no requested time.
                 let told = self.parameters.progress.is_none_or(|it| it.a_priori);
                 let length = progress.map_or(run, |it| Span::from_secs_f64(it.a_priori()));
                 let data = graph.as_deref().map(|graph| data(graph, TaskId(task), checkpoint));
@@ -186,6 +188,7 @@ impl<'a> WorkflowModel<'a> {
         place: u16,
     ) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, WorkflowsError> {
         let graph = |number| {
+            // Drawn again as for `jobs`: the streams give the same workflow each time.
             let Drawn { graph, tasks, .. } = self.draw(number)?;
             let graph = self.graph(number, graph.as_deref(), &tasks)?;
             Ok((WorkflowId { workload: place, number }, Arc::new(graph)))
@@ -210,6 +213,7 @@ impl<'a> WorkflowModel<'a> {
     fn draw(&self, number: u32) -> Result<Drawn, WorkflowsError> {
         let name = format!("workflow {number} of {}", self.workload);
         let draws = |purpose: &str| stream(self.seed, &name, purpose);
+        // Each purpose has a stream of its own, so another shape changes no arrival.
         let graph = match &self.templates {
             Templates::Sides => None,
             Templates::Shape(shape, tasks) => {
@@ -231,7 +235,9 @@ impl<'a> WorkflowModel<'a> {
                 Some(progress) => progress.draw(length, &mut estimates),
             };
             let processors = match (self.run_by, &self.templates, &graph) {
+                // A resource of a grid runs each task in one slot.
                 (RunBy::Grid, ..) => 1,
+                // A file has the processors of each task.
                 (_, Templates::Files(_), Some(graph)) => graph.tasks()[task].processors,
                 _ => self.parameters.processors(&mut widths),
             };
@@ -264,6 +270,7 @@ fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
     TaskData {
         input: with(input, graph.parents(id)),
         output: with(output, graph.children(id)),
+        // The size in the file counts, if it has one.
         checkpoint: if own > 0 { own } else { checkpoint },
     }
 }
@@ -300,6 +307,7 @@ impl scenario::Workflows {
         let least = self.width.unwrap_or(1);
         let of_one = match self.shape {
             Some(shape) => self.tasks.map_or(shape.tasks_min() as u64, u64::from),
+            // The root and the final task come on top.
             None => u64::from(self.width_max.unwrap_or(least).max(least)) + 2,
         };
         of_one.saturating_mul(u64::from(self.count))
@@ -308,6 +316,7 @@ impl scenario::Workflows {
     /// Lengths of the root, tasks side by side and the final task, s.
     fn lengths(&self, width: &mut Stream, lengths: &mut Stream) -> Vec<f64> {
         let least = self.width.unwrap_or(1);
+        // A maximum below the minimum would be an empty range, for which the draw panics.
         let width = width.random_range(least..=self.width_max.unwrap_or(least).max(least));
         let mean = self.work.map_or(0.0, |work| work.0.as_secs_f64());
         let spread = self.spread.map_or(0.0, |spread| spread.fraction());
@@ -326,6 +335,7 @@ impl scenario::Workflows {
         let day = f64::from(draws.random_range(0..self.days));
         let even = vec![1.0; 24];
         let hours = self.hours.as_ref().unwrap_or(&even);
+        // The weights of the hours are taken from this number until one is larger than the rest.
         let mut left = draws.random_range(0.0..1.0) * hours.iter().sum::<f64>();
         let mut hour = 0;
         // Rounding may leave a rest after the last hour, hence the bound.
@@ -342,6 +352,7 @@ impl scenario::TaskProgress {
     /// Run time of a task of this drawn length, s, and its estimates.
     fn draw(&self, length: f64, draws: &mut Stream) -> (Span, Option<Progress>) {
         let estimates = match self.estimates {
+            // Drawn for each task, with equal probabilities.
             TaskEstimates::Mixed => match draws.random_range(0..3) {
                 0 => TaskEstimates::Over,
                 1 => TaskEstimates::Under,
@@ -356,6 +367,7 @@ impl scenario::TaskProgress {
             (TaskEstimates::Under, Underestimate::Longer) => {
                 (length * amplitude, length * amplitude)
             }
+            // At most nine tenths, so that the estimate stays above zero.
             (TaskEstimates::Under, Underestimate::Less) => (length, 0.9 * length),
             _ => match self.amplitude_of {
                 AmplitudeOf::Estimate => (length, length * (amplitude - 1.0)),

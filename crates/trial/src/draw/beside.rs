@@ -24,7 +24,9 @@ const TABLES: [&str; 3] = ["grid", "plans", "network"];
 
 /// Adds the actors of `second` to `first`. A name in `second` may then lead nowhere, if its table was left out.
 pub(super) fn join(first: &mut toml::Table, mut second: toml::Table) {
+    // Before anything is joined, because both worlds use the same names.
     rename(&mut second);
+    // After the renaming, so that the listed names are the final ones.
     [&mut *first, &mut second].into_iter().for_each(keep_to_itself);
     for key in LISTS {
         let Some(Value::Array(more)) = second.remove(key) else { continue };
@@ -35,6 +37,7 @@ pub(super) fn join(first: &mut toml::Table, mut second: toml::Table) {
     }
     for key in TABLES {
         if let Some(table) = second.remove(key) {
+            // The first world has one already, so that of the second is left out.
             first.entry(key).or_insert(table);
         }
     }

@@ -13,6 +13,7 @@ impl Dice {
 
     /// Any number below `end`, with equal probability; 0 if there is none.
     pub(super) fn below(&mut self, end: usize) -> usize {
+        // A counter that is scrambled: every state is visited once before any repeats.
         self.0 = self.0.wrapping_add(1);
         (splitmix(self.0) % end.max(1) as u64) as usize
     }

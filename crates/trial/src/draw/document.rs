@@ -79,6 +79,7 @@ impl Draw<'_> {
         self.fullness = if root { 45 } else { *self.dice.pick(&[3, 10, 20, 35, 60]) };
         let mut table = toml::Table::new();
         for (key, property) in SCHEMA.properties(schema) {
+            // The theme comes before all probabilities.
             let there = match self.theme.wish(name, key) {
                 Some(Wish::Absent) => false,
                 Some(Wish::Present | Wish::OneOf(_)) => true,
@@ -90,6 +91,7 @@ impl Draw<'_> {
                 table.insert(key.to_owned(), self.value(name, key, property));
             }
         }
+        // Inner tables have set their own.
         self.fullness = outer;
         table
     }
@@ -183,9 +185,11 @@ impl Draw<'_> {
         let largest = bound("maximum").unwrap_or(i64::MAX);
         let cap = most(name, key).unwrap_or(i64::MAX).min(largest);
         let drawn = match self.dice.below(100) {
+            // Often at the bounds, where mistakes are.
             0..12 => least,
             12..24 => least.saturating_add(1),
             24..30 => cap,
+            // Rarely a large number: it makes runs long.
             30..32 => cap.min(1_000),
             32..40 => 0,
             _ => least.saturating_add(self.dice.below(17) as i64),
@@ -206,6 +210,7 @@ impl Draw<'_> {
             _ => *self.dice.pick(&[0.0, 0.25, 0.5, 0.5, 1.5, 2.0, 2.0, 3.0, 4.0, 10.0]),
         };
         let drawn = drawn.clamp(least, largest.unwrap_or(f64::MAX).max(least));
+        // The bound itself is not allowed, so another number is taken.
         if above == Some(drawn) { largest.unwrap_or(1.0).min(0.5) } else { drawn }
     }
 }

@@ -14,6 +14,7 @@ use haggle_scenario::schema::SCHEMA;
 pub(super) fn fill(document: &mut toml::Table, draw: &mut Draw<'_>) {
     let names = Names::of(document);
     names.fill_table(document, "Scenario", SCHEMA.whole(), draw);
+    // After the names, because paths of axes contain them.
     let places = Places::of(document);
     places.fill(document, &names, draw);
 }
@@ -33,6 +34,7 @@ impl Names {
         }
         for table in tables(document, "provider") {
             let name = name_of(table);
+            // Copies have numbers; two of them are enough to draw from.
             if table.get("count").and_then(Value::as_integer).is_some_and(|count| count > 1) {
                 names.extend((1..=2).map(|copy| (Kind::Provider, format!("{name}-{copy}"))));
             }
@@ -74,6 +76,7 @@ impl Names {
         let known: Vec<Kind> =
             kinds.iter().copied().filter(|&kind| of(kind).next().is_some()).collect();
         if known.is_empty() {
+            // Noted, so that the next repair may add a table of such a kind.
             draw.missing.extend(kinds);
             return "nobody".to_owned();
         }
@@ -157,6 +160,7 @@ impl Places {
     fn table(&mut self, table: &toml::Table, prefix: &str, name: &str, schema: &'static Json) {
         let schema = chosen(table, schema).1;
         for (key, value) in table {
+            // Keys that a sweep must not vary: they name things or describe the sweep itself.
             if matches!(key.as_str(), "sweep" | "set" | "name" | "extends" | "figure") {
                 continue;
             }
@@ -200,6 +204,7 @@ impl Places {
                 }
             }
         }
+        // Copied after the axes are filled in, because references repeat their values.
         let sweep = document.get("sweep").and_then(Value::as_table);
         let axes = Vec::from_iter(sweep.iter().flat_map(|sweep| tables(sweep, "axis")).cloned());
         let sweep = document.get_mut("sweep").and_then(|sweep| sweep.get_mut("reference"));

@@ -68,6 +68,7 @@ pub(super) fn member(schema: &Json) -> &Json {
 /// Every key of the schema, in the order of its tables.
 pub fn keys() -> Vec<Key> {
     let mut walk = Walk { uses: BTreeMap::new(), seen: BTreeSet::new(), keys: Vec::new() };
+    // All uses are counted first, because the name of a key depends on them.
     walk.count(SCHEMA.whole());
     for definition in SCHEMA.definitions().map(|(_, it)| it) {
         walk.count(definition);
@@ -128,6 +129,7 @@ impl Walk {
                 value,
             });
             let Some(name) = name.filter(|_| is_table(inner)) else { continue };
+            // A type at several places has its keys once, under its own name.
             if self.seen.insert(name.to_owned()) {
                 let prefix = prefix_of(name, &shown, self.uses[name]);
                 self.table(name, &prefix, inner);

@@ -27,6 +27,7 @@ pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
     logs.chain(records)
         .chain([loads])
         .chain(workflows)
+        // Any mention counts; a file too many does no harm.
         .filter(|(name, _)| text.contains(name))
         .collect()
 }
@@ -64,6 +65,7 @@ pub(super) const WORKFLOWS: [(&str, &str); 2] = [
 pub(super) const LOADS: &str = "loads.txt";
 
 fn loads() -> String {
+    // Always the same draws: a case that is judged again must find the same file.
     let mut dice = Dice::new(0, 20);
     let mut text = String::from("# seconds cluster machines processor link\n");
     let mut at = 0;
@@ -92,6 +94,7 @@ fn swf(number: usize) -> String {
         let allocated = missing(1 + job * 5 % 9);
         let wanted = missing(1 + job * 5 % 9);
         let requested = missing([60, 60, 900, 600, 7200][job % 5]);
+        // Only logs with gaps have jobs that failed or were cancelled.
         let status = [1, 1, 0, 5, 1, 2][if gaps { job % 6 } else { 0 }];
         let user = missing(1 + job % 3);
         text.push_str(&format!(
@@ -109,6 +112,7 @@ fn fta() -> String {
     for node in 0..6 {
         let site = ["north", "south"][node % 2];
         let cluster = ["a", "b"][node / 2 % 2];
+        // Shifted from node to node, so that outages overlap only in part.
         let mut time = 1_000_000_000 + 500 * node;
         for period in 0..5 {
             let length = [3600, 90, 7200, 60, 600 * (node + 1)][period];

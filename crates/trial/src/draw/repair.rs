@@ -25,6 +25,7 @@ pub(super) fn repair(
     draw: &mut Draw<'_>,
 ) {
     let Ok(places) = document::parse(&invalid.source.text) else { return };
+    // As one value, so that places are found in the same way at every depth.
     let mut root = Value::Table(std::mem::take(document));
     let mut last: Option<Path> = None;
     for problem in invalid.problems.iter().rev() {
@@ -91,6 +92,7 @@ fn mend(
             .partition(|word| table.contains_key(*word));
         if !absent.is_empty() && draw.dice.chance(70) {
             let key = *draw.dice.pick(&absent);
+            // A named key that is absent is probably the one that the problem asks for.
             return place.add(root, key, draw);
         }
         if !present.is_empty() && draw.dice.chance(70) {
@@ -100,6 +102,7 @@ fn mend(
             target = Place::find(root, &steps);
         }
     }
+    // If any value of the wanted key will do, the key itself may be drawn again.
     if let Some(wanted) = wanted.filter(|it| it.is_in(&target.steps))
         && !(wanted.is_open() && draw.dice.chance(40))
         && give_way(root, problem, &target, wanted, draw)
@@ -126,6 +129,7 @@ fn give_way(
         for (key, property) in SCHEMA.properties(chosen(table, place.schema).1) {
             let steps: Vec<Step> =
                 place.steps.iter().cloned().chain([Step::Key(key.to_owned())]).collect();
+            // Neither the wanted key nor a tag, which would change the whole table.
             if wanted.is_in(&steps) || property["const"].is_string() {
                 continue;
             }
@@ -142,6 +146,7 @@ fn give_way(
             any.push((place.clone(), key, None));
         }
     }
+    // Sometimes any key, because the text may name only one of several reasons.
     let remedies = if said.is_empty() || draw.dice.chance(25) { any } else { said };
     if remedies.is_empty() {
         return false;
@@ -216,6 +221,7 @@ fn prune(root: &mut Value, wanted: Option<&Wanted>, draw: &mut Draw<'_>) {
         }
         let place = Place::find(root, &steps);
         let spare = place.optional && wanted.is_none_or(|it| !it.is_in(&steps));
+        // Otherwise the search goes deeper, so that small parts are removed, too.
         if spare && steps.len() > 1 && draw.dice.chance(50) {
             return place.put(root, None);
         }
@@ -273,6 +279,7 @@ impl Place {
                 }
                 _ => return place,
             }
+            // A value without a type of its own belongs to the type around it.
             type_name = named(place.schema).0.unwrap_or(type_name);
             place.steps.push(step.clone());
         }

@@ -55,6 +55,7 @@ impl Simpler {
                 continue;
             };
             self.next += 1;
+            // An edit may lead nowhere after an earlier one was taken.
             if let Some(document) = apply(&self.best, edit).filter(|it| *it != self.best) {
                 return Some(document);
             }
@@ -99,6 +100,7 @@ fn collect(value: &Value, steps: &mut Vec<Step>, found: &mut Vec<(usize, Edit)>)
                     found.push((weight, Edit::Cut(steps.clone(), start, end)));
                     end = start;
                 }
+                // First all members, then halves, quarters and so on, as in delta debugging.
                 length /= 2;
             }
             for (index, item) in items.iter().enumerate() {
@@ -127,6 +129,7 @@ fn smaller(value: &Value) -> Vec<Value> {
     match value {
         Value::Integer(number) => {
             let mut smaller: Vec<i64> = vec![0, 1, 2, number / 2, number - 1];
+            // Only towards zero, so that the search ends.
             smaller.retain(|it| it.abs() < number.abs());
             smaller.dedup();
             smaller.into_iter().map(Value::Integer).collect()
@@ -162,6 +165,7 @@ fn apply(document: &toml::Table, edit: &Edit) -> Option<toml::Table> {
         Edit::Cut(steps, start, end) => {
             let items = at(&root, steps)?.as_array()?;
             let gone = items.get(*start..*end)?.iter().filter_map(|item| item.get("name"));
+            // Read before the members are removed.
             let gone: Vec<String> = gone.filter_map(Value::as_str).map(str::to_owned).collect();
             at_mut(&mut root, steps)?.as_array_mut()?.drain(*start..*end);
             if let (false, Value::Table(table)) = (gone.is_empty(), &mut root) {
@@ -197,6 +201,7 @@ fn forget(
                 _ => true,
             }),
             Value::Table(table) => {
+                // A table outside a list stays, even if a name in it leads nowhere.
                 forget(table, type_name, inner, gone);
             }
             _ => {}

@@ -156,6 +156,7 @@ impl Theme {
             (Both, "Workload", "share" | "applications") => Absent,
             (Both, "Site", "sharing") => OneOf(&["equal"]),
             (Both, "InlineJob", "processors") => Absent,
+            // Behind the arm of `Mapped`, the only theme with such applications.
             (_, "Workload", "iterative") => Absent,
             (
                 Rigid | Reserved | Bags | Sessions | Plans | Mapped | Moving | Saved,

@@ -74,6 +74,7 @@ impl Wanted {
 
     /// Adds the key, with the missing tables on the path to it.
     pub(super) fn put(&mut self, document: &mut toml::Table, draw: &mut Draw<'_>) {
+        // The key is put again after repairs, perhaps at another place.
         self.place.clear();
         let (mut table, mut schema) = (document, SCHEMA.whole());
         for (number, link) in self.way.iter().enumerate() {
@@ -113,6 +114,7 @@ impl Link {
                 let index = items.iter().position(fits).unwrap_or(items.len());
                 place.push(Step::Index(index));
                 if index == items.len() {
+                    // A placeholder, which is replaced by a table below.
                     items.push(Value::Boolean(false));
                 }
                 &mut items[index]
@@ -151,6 +153,7 @@ fn turn(count: usize, seed: u64, number: u64) -> usize {
     let count = count as u64;
     // A step without a common divisor visits every index once in a round.
     let step = (count * 618 / 1000..).find(|&step| is_coprime(step, count)).unwrap_or(1);
+    // Another seed begins elsewhere in the same sequence.
     ((splitmix(seed) % count + number % count * step) % count) as usize
 }
 
@@ -188,6 +191,7 @@ fn ways() -> BTreeMap<(String, String), Vec<Link>> {
                 SCHEMA.variants(inner).map_or_else(|| vec![("", inner)], |(_, kinds)| kinds);
             for (word, schema) in kinds {
                 let kind = (name.to_owned(), word.to_owned());
+                // The first way is the shortest, because tables are visited in breadth.
                 if !ways.contains_key(&kind) {
                     let link = Link { table: table.clone(), tag: tag.clone(), key: key.to_owned() };
                     ways.insert(kind.clone(), way.iter().cloned().chain([link]).collect());

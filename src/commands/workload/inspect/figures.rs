@@ -46,6 +46,7 @@ fn histograms(inspected: &Inspected) -> [Option<Histogram>; 7] {
     };
     let doubling = |what: &str, unit: &str, histogram: &Log2Histogram| {
         let label = format!("{what}{unit}, from this number to below its double");
+        // Empty bins at the start say nothing; those in between are gaps and stay.
         let bins = histogram.bins.iter().skip_while(|bin| bin.jobs == 0);
         let bins = bins.map(|bin| (bin.from.to_string(), bin.jobs));
         by(what, &label, bins.collect())
@@ -87,6 +88,7 @@ fn weeks(inspected: &Inspected) -> Vec<(String, u64)> {
         (0..count).map(|week| ((first.week + week + 1).to_string(), 0)).collect();
     for week in weeks {
         let at = usize::try_from(week.week - first.week).ok();
+        // Weeks behind the last bar are left out.
         if let Some(bin) = at.and_then(|at| bins.get_mut(at)) {
             bin.1 = week.jobs;
         }

@@ -85,6 +85,7 @@ fn distributions(inspected: &Inspected) -> String {
 
 fn row(name: &str, distribution: &Distribution) -> [String; 8] {
     let Distribution { count, mean, min, median, p90, p99, max } = *distribution;
+    // Moments of no values are zero, which would look like a measurement.
     let value = |value: f64| if count == 0 { "-".to_owned() } else { number(value) };
     [
         name.to_owned(),
@@ -111,6 +112,7 @@ fn span(seconds: f64) -> String {
 /// About three digits, and no decimals for whole numbers.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
+        // First, because a whole number needs no decimals, however small it is.
         _ if value.fract() == 0.0 => 0,
         size if size < 1.0 => 3,
         size if size < 10.0 => 2,

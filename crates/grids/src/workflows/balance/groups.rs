@@ -29,6 +29,7 @@ impl Groups {
             site.sort_by(|a, b| speed(places, *a).total_cmp(&speed(places, *b)).then(a.cmp(b)));
             all.extend(site.chunks(size).map(<[ResourceId]>::to_vec));
         }
+        // Stable: groups of equal speed stay in the order of their sites.
         all.sort_by(|a, b| mean_speed(places, a).total_cmp(&mean_speed(places, b)));
         let numbered = all.iter().enumerate();
         let of = numbered.flat_map(|(group, ids)| ids.iter().map(move |&id| (id, group))).collect();
@@ -53,6 +54,7 @@ impl Groups {
                 let near = self.all.iter().enumerate().filter(|(_, ids)| has_room(ids));
                 let near = near.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
                 let group = near.map_or(self.all.len(), |(group, _)| group);
+                // No group of the site has room, so the resource begins one.
                 if group == self.all.len() {
                     self.all.push(Vec::new());
                 }
@@ -92,6 +94,7 @@ impl BalancedRound {
             let fastest = ids
                 .iter()
                 .copied()
+                // Of equal shares the lower number.
                 .max_by(|&a, &b| share(a).total_cmp(&share(b)).then(b.cmp(&a)))?;
             let best = self.needs_at(task, fastest, false, costs);
             let held: u32 = ids.iter().map(|id| self.places[id.index()].held).sum();
@@ -117,6 +120,7 @@ impl BalancedRound {
         let mut ids = self.groups.as_ref()?.all[group].clone();
         ids.retain(|&id| id != self.tasks[task].running.at);
         while !ids.is_empty() {
+            // Drawn without replacement, until one delays no set.
             let id = ids.swap_remove(costs.draw(ids.len()));
             let x = self.needs_at(task, id, false, costs);
             let bound = longest.map_or(x, |longest| longest.max(x));

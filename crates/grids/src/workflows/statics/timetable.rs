@@ -82,6 +82,7 @@ impl Timetable {
     ) -> Option<JobId> {
         while let Some(&job) = self.queues[at.index()].front() {
             if is_wanted(job) {
+                // A task that was sent blocks its resource until it has been computed.
                 return (self.tasks[&job].stage == Stage::Waits).then_some(job);
             }
             self.forget(job);
@@ -93,6 +94,7 @@ impl Timetable {
     pub(super) fn behind_blocked(&self, may_start: impl Fn(JobId) -> bool) -> u64 {
         let queues = || self.busy.iter().map(|at| &self.queues[at.index()]);
         let mut firsts = queues().filter_map(|queue| queue.front());
+        // Some task runs, or can be sent, so the others do not wait in vain.
         if firsts.any(|first| self.tasks[first].stage != Stage::Waits || may_start(*first)) {
             return 0;
         }
@@ -112,6 +114,7 @@ impl Timetable {
         (task.stage, task.end) = (Stage::Computed, now);
         let at = task.at;
         self.sending.insert(job);
+        // The next task of the resource may start, even if this output is lost later.
         self.unqueue(job, at);
     }
 
@@ -136,6 +139,7 @@ impl Timetable {
             if self.sending.remove(&job) {
                 let queue = &mut self.queues[at.index()];
                 let runs = |first: &JobId| self.tasks[first].stage == Stage::Sent;
+                // Behind a task that runs, and before all others.
                 let place = usize::from(queue.front().is_some_and(runs));
                 queue.insert(place, job);
                 self.busy.insert(at);
@@ -200,6 +204,7 @@ impl Timetable {
             let mut before = None;
             for &job in queue {
                 let parents = parents(insight, job).into_iter().filter(is_queued);
+                // Parents that have been computed hold up no task.
                 let all = Vec::from_iter(parents.chain(before.replace(job)));
                 waits_for.insert(job, all.len());
                 all.into_iter().for_each(|first| after.entry(first).or_default().push(job));
