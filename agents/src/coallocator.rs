@@ -113,7 +113,7 @@ pub struct Coallocator {
     turn: Option<Turn>,
     /// Place of the provider that is first in turn for the next job.
     first: usize,
-    /// Jobs that fit no provider before failed processors are back.
+    /// Jobs that await room, because failed processors leave none for them.
     stranded: Vec<JobId>,
 }
 
@@ -317,22 +317,18 @@ impl Coallocator {
                 self.on_broken(now, from, job, out);
                 true
             }
-            CoallocationMessage::Restored { .. } => {
-                if let Some(turn) = &mut self.turn {
-                    turn.room_grew = true;
-                }
+            CoallocationMessage::RoomGrew { .. } => {
                 self.try_stranded(now, out);
                 true
             }
             CoallocationMessage::Finished { job, outcome, .. } => {
                 let end = self.desk.part_finished(now, from, (job, outcome), out);
-                // A job without a limit gives back time that no plan knew of.
-                self.try_stranded(now, out);
                 end != PartEnd::Unexpected
             }
             // These messages are for providers.
             CoallocationMessage::GetSlots { .. }
             | CoallocationMessage::GiveUp { .. }
+            | CoallocationMessage::AwaitRoom { .. }
             | CoallocationMessage::Profile { .. }
             | CoallocationMessage::EarliestMachines { .. }
             | CoallocationMessage::Instruct { .. }

@@ -29,8 +29,6 @@ pub(super) struct Turn {
     pub(super) agreeing: Option<(u64, Allocation)>,
     /// Provider that has broken its part before all others have carried out the agreement.
     pub(super) broken_by: Option<ActorId>,
-    /// True if processors have come back since providers were asked.
-    pub(super) room_grew: bool,
 }
 
 impl Turn {
@@ -133,7 +131,6 @@ impl Coallocator {
             awaited,
             agreeing: None,
             broken_by: None,
-            room_grew: false,
         });
     }
 
@@ -243,11 +240,7 @@ impl Coallocator {
         if found.is_none() && self.desk.get(job).is_some_and(is_open) {
             let late = self.find(job, soonest, false);
             if late.is_none() && self.waits_for_repairs(job) {
-                match self.turn.as_ref().is_some_and(|turn| turn.room_grew) {
-                    // The answers of this turn may be older than that.
-                    true => self.waiting.push(job, None),
-                    false => self.stranded.push(job),
-                }
+                self.await_room(job, out);
                 return None;
             }
             // A place after the deadline shows that the deadline was the reason.
@@ -299,6 +292,14 @@ impl Coallocator {
             self.drop_job(now, job, Refusal::NoAgreement, out);
         }
         self.end_turn(now, false, out);
+    }
+
+    /// A job is tried again when a provider reports more room.
+    fn await_room(&mut self, job: JobId, out: &mut Outbox) {
+        self.stranded.push(job);
+        for &provider in &self.config.providers {
+            out.send(provider, CoallocationMessage::AwaitRoom { job });
+        }
     }
 
     /// Tries again to place the jobs that found no room.

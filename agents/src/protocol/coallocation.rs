@@ -206,12 +206,18 @@ protocol! {
             /// The agreement by which it was there.
             id: AgreementId,
         } => said("part_broken").of(job).tells(DisclosedItem::JobStatus),
-        /// Provider to metascheduler: processors that had failed are back, so a job may find room that found
-        /// none before. Discloses that.
-        Restored {
-            /// The last job for which the metascheduler asked for free times.
+        /// Metascheduler to provider: this job has found no room, so report when more processors are free
+        /// without end.
+        AwaitRoom {
+            /// The job.
             job: JobId,
-        } => said("restored").of(job).tells(DisclosedItem::Change),
+        } => said("await_room").of(job),
+        /// Provider to metascheduler: its free times have changed since it reported them, or more processors
+        /// are free without end. Discloses that.
+        RoomGrew {
+            /// The job that awaits room.
+            job: JobId,
+        } => said("room_grew").of(job).tells(DisclosedItem::Change),
         /// Metascheduler to provider: another provider has broken its part, so give up this one, even if it
         /// runs.
         GiveUp {

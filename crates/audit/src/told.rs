@@ -33,6 +33,7 @@ const SAYS: [(&str, &[&str], &[&str]); 3] = [
             "broken",
             "revoked",
             "reschedule_request",
+            "room_grew",
             "part_not_ready",
             "tx_not_ready",
             "tx_stale",

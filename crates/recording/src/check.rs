@@ -226,7 +226,8 @@ fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Resu
     let Some(first) = runs.next() else { return Ok(()) };
     // Under an agreement, the end of the run may come before a provider hears that its part may begin.
     let fewest = match (record.outcome, placed.agreement) {
-        (JobOutcome::Unfinished, Some(_)) => 0,
+        // A part that lost its processors has no run; the lost attempt was recorded.
+        (JobOutcome::Unfinished | JobOutcome::Failed, Some(_)) => 0,
         _ => 1,
     };
     if bag.shares.iter().any(|share| !(fewest..=1).contains(&share.runs.len()))

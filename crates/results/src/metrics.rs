@@ -547,8 +547,12 @@ impl Metrics {
     /// Processor-microseconds of all runs, useful or not.
     pub fn work(&self) -> i128 {
         let done = summary::work_done(&self.jobs);
-        let in_vain = self.parts.0 - self.parts.1;
-        done.useful + done.unfinished + done.checkpoints + self.failures.work() + in_vain
+        done.useful + done.unfinished + done.checkpoints + self.failures.work() + self.given_up()
+    }
+
+    /// Work of parts that were given up, because other parts of their jobs could not run.
+    fn given_up(&self) -> i128 {
+        self.parts.0 - self.parts.1
     }
 
     /// Records that a job is over.

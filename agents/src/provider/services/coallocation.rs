@@ -36,9 +36,10 @@ pub(super) struct Coallocation {
     rounds: Rounds<JobId>,
     /// Job whose metascheduler has been asked for a move and has not answered.
     asked: Option<JobId>,
-    /// Metaschedulers that have received free times, each with the job for which it asked last, and with the
-    /// stretch that has changed since.
-    told: BTreeMap<ActorId, (JobId, Option<(Time, Time)>)>,
+    /// Metaschedulers that have received free times, each with the stretch that has changed since.
+    told: BTreeMap<ActorId, Option<(Time, Time)>>,
+    /// Metaschedulers with a job that awaits room, and the processors that were free without end when it asked.
+    awaiting: BTreeMap<ActorId, (JobId, u32)>,
     profiling: Profiling,
 }
 
@@ -70,9 +71,9 @@ impl Coallocation {
         let keeps = if repeats { Keeps::All } else { Keeps::Nothing };
         let mut seat = Seat::new(me, (), keeps);
         seat.start(Time::ZERO, &mut Acts::new());
-        let (parts, pending, told, profiling) = Default::default();
+        let (parts, pending, told, awaiting, profiling) = Default::default();
         let rounds = Rounds::new(0);
-        Coallocation { seat, parts, pending, rounds, asked: None, told, profiling }
+        Coallocation { seat, parts, pending, rounds, asked: None, told, awaiting, profiling }
     }
 }
 
@@ -184,6 +185,10 @@ impl Coallocation {
             CoallocationMessage::Profile { job, application, tolerance } => {
                 self.profile(turn, from, (job, &application, tolerance))
             }
+            CoallocationMessage::AwaitRoom { job } => {
+                self.on_await_room(turn, from, job);
+                true
+            }
             CoallocationMessage::GiveUp { job, id } => {
                 // The part may be over, or broken here as well.
                 let job = self.agreed_under(turn.core, job, id).filter(|_| id.coordinator == from);
@@ -194,7 +199,7 @@ impl Coallocation {
             }
             // These messages are for metaschedulers.
             CoallocationMessage::Broken { .. }
-            | CoallocationMessage::Restored { .. }
+            | CoallocationMessage::RoomGrew { .. }
             | CoallocationMessage::Slots { .. }
             | CoallocationMessage::Throughput { .. }
             | CoallocationMessage::Machines { .. }
@@ -221,7 +226,7 @@ impl Coallocation {
             return turn.out.send(from, QueryMessage::NoAnswer { job, reason });
         }
         let publishes = turn.core.config.publishes;
-        let (begin, end) = self.untold(turn.core, from, job).unwrap_or_default();
+        let (begin, end) = self.untold(turn.core, from).unwrap_or_default();
         let own = self.own_part(turn.core, from, job);
         let queue = queue(turn.core);
         let changed = Box::new(queue.free_during(turn.now, begin, end).published(publishes));
@@ -231,23 +236,46 @@ impl Coallocation {
     }
 
     /// The stretch of free times that a metascheduler does not know yet. It counts as known from now on.
-    fn untold(
-        &mut self,
-        core: &mut Core,
-        metascheduler: ActorId,
-        job: JobId,
-    ) -> Option<(Time, Time)> {
-        let changed = queue(core).take_changed();
-        let told = &mut self.told;
-        if let Some((begin, end)) = changed {
-            for (_, untold) in told.values_mut() {
+    fn untold(&mut self, core: &mut Core, metascheduler: ActorId) -> Option<(Time, Time)> {
+        self.note_changes(core);
+        // A metascheduler that asks for the first time gets all free times.
+        self.told.insert(metascheduler, None).unwrap_or(Some((Time::ZERO, Time::FOREVER)))
+    }
+
+    /// Adds the latest changes to the stretch that each metascheduler does not know.
+    fn note_changes(&mut self, core: &mut Core) {
+        if let Some((begin, end)) = queue(core).take_changed() {
+            for untold in self.told.values_mut() {
                 let (from, until) = untold.get_or_insert((begin, end));
                 (*from, *until) = (begin.min(*from), end.max(*until));
             }
         }
-        // A metascheduler that asks for the first time gets all free times.
-        let before = told.insert(metascheduler, (job, None));
-        before.map_or(Some((Time::ZERO, Time::FOREVER)), |(_, untold)| untold)
+    }
+
+    /// A job of a metascheduler has found no room.
+    fn on_await_room(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
+        self.note_changes(turn.core);
+        // The metascheduler decided with the times that it knows, which may be older.
+        if self.told.get(&from).is_some_and(|untold| untold.is_some()) {
+            return turn.out.send(from, CoallocationMessage::RoomGrew { job });
+        }
+        let free = queue(turn.core).free_for_ever(turn.now);
+        self.awaiting.insert(from, (job, free));
+    }
+
+    /// Notifies the metaschedulers with jobs that await room, if there is more of it.
+    fn tell_room(&mut self, turn: &mut Turn<'_>) {
+        if self.awaiting.is_empty() {
+            return;
+        }
+        let free = queue(turn.core).free_for_ever(turn.now);
+        self.awaiting.retain(|&metascheduler, &mut (job, before)| {
+            let grew = free > before;
+            if grew {
+                turn.out.send(metascheduler, CoallocationMessage::RoomGrew { job });
+            }
+            !grew
+        });
     }
 
     /// The slot of a metascheduler's part of a job here.
@@ -563,13 +591,6 @@ impl Coallocation {
         }
     }
 
-    /// Failed processors are back: metaschedulers may have jobs that wait for them.
-    pub(super) fn tell_restored(&mut self, turn: &mut Turn<'_>) {
-        for (&metascheduler, &(job, _)) in &self.told {
-            turn.out.send(metascheduler, CoallocationMessage::Restored { job });
-        }
-    }
-
     /// The participant is lost, except its records.
     pub(super) fn crash(&mut self) {
         self.seat.crash();
@@ -602,6 +623,7 @@ impl Coallocation {
             self.carry_out_for_part(turn, job, acts);
         }
         queue(turn.core).compress(turn.now);
+        self.tell_room(turn);
     }
 
     /// Handles the end of a part.

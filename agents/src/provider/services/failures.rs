@@ -140,7 +140,6 @@ impl Services {
         let lost_parts = std::mem::take(&mut mailbox.lost_parts);
         // Nothing may start before the scheduler knows everything.
         turn.core.mailbox = Some(Box::new(Mailbox { is_down, ..Mailbox::default() }));
-        let restores = !mailbox.restored.is_empty();
         let cause = if mailbox.fails() { Cause::Failure } else { Cause::Crash };
         let news = turn.notify(mailbox);
         // Order: jobs that need another place in their window, then reservations that lost theirs,
@@ -155,9 +154,6 @@ impl Services {
         }
         lost_parts.into_iter().for_each(|slot| self.break_part(turn, slot));
         self.break_displaced(turn);
-        if let Some(parts) = self.coallocation.as_mut().filter(|_| restores) {
-            parts.tell_restored(turn);
-        }
         if is_down {
             if let Some(parts) = &mut self.coallocation {
                 parts.break_late(turn);

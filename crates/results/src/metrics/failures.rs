@@ -21,8 +21,8 @@ pub struct FailureMetrics {
     pub work: f64,
     /// Work of runs to their end or limit, including work saved in checkpoints, processor-seconds.
     pub work_useful: f64,
-    /// Work that was not saved when processors failed, or that was saved for a job without result,
-    /// processor-seconds.
+    /// Work that was not saved when processors failed, or that was saved for a job without result, and work of
+    /// parts that were given up because other parts of their jobs could not run, processor-seconds.
     pub work_lost: f64,
     /// Reading and writing of checkpoints, processor-seconds.
     pub work_checkpoints: f64,
@@ -157,6 +157,7 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
     let machines = places.iter().map(|it| u64::from(it.processors)).sum();
     let down = logs.iter().map(|log| log.down_time).sum();
     let done = summary::work_done(&metrics.jobs);
+    let work_lost = log.work_lost() + metrics.given_up();
     // A job that its user withdrew breaks no promise.
     let broken = metrics.jobs.iter().filter(|job| {
         let promised = job.promised_end.get();
@@ -168,13 +169,10 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         outages: logs.iter().map(|log| log.outages).sum(),
         availability: availability(down, machines),
         attempts_lost: logs.iter().map(|log| log.attempts_lost).sum(),
-        lost_percent_of_work: summary::ratio(
-            100.0 * seconds(log.work_lost()),
-            seconds(metrics.work()),
-        ),
+        lost_percent_of_work: summary::ratio(100.0 * seconds(work_lost), seconds(metrics.work())),
         work: seconds(metrics.work()),
         work_useful: seconds(done.useful),
-        work_lost: seconds(log.work_lost()),
+        work_lost: seconds(work_lost),
         work_checkpoints: seconds(log.work_checkpoints() + done.checkpoints),
         work_unfinished: seconds(done.unfinished),
         promises_broken: broken.clone().count() as u64,

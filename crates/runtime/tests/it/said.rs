@@ -191,7 +191,8 @@ table! {
         Rescheduled { job: Names, moved: Asks },
         Started { job: Tells(Item::JobStatus), id: Returned },
         Broken { job: Tells(Item::JobStatus), id: Returned },
-        Restored { job: Tells(Item::Change) },
+        AwaitRoom { job: Names },
+        RoomGrew { job: Tells(Item::Change) },
         GiveUp { job: Names, id: Returned },
         Finished { job: Tells(Item::JobStatus), id: Returned, outcome: Tells(Item::JobStatus) },
     }

@@ -811,7 +811,7 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
                 DisclosedItem::Estimate
             }
             CoallocationMessage::RescheduleRequest { .. }
-            | CoallocationMessage::Restored { .. } => DisclosedItem::Change,
+            | CoallocationMessage::RoomGrew { .. } => DisclosedItem::Change,
             CoallocationMessage::Started { .. }
             | CoallocationMessage::Broken { .. }
             | CoallocationMessage::Finished { .. } => DisclosedItem::JobStatus,
