@@ -82,6 +82,14 @@ impl Books {
         self.resources.contains(place)
     }
 
+    /// True if parts of jobs may have been given up because other parts could not run. No table has their work.
+    fn gives_up_parts(&self) -> bool {
+        match &self.rows.messages {
+            Some(messages) => messages.iter().any(|it| it.kind == "give_up"),
+            None => !self.rows.bookings.is_empty(),
+        }
+    }
+
     /// True if a grid certainly had a job.
     fn is_on_grid(&self, job: &Job) -> bool {
         self.had_slots.contains(&job.job) || self.on_grid.contains(&job.workload)
