@@ -86,6 +86,8 @@ pub struct CoallocatorConfig {
     pub may_break: bool,
     /// Most placements of a job that are broken after they were agreed on, at least one; then the job has failed.
     pub max_attempts: u32,
+    /// Speed of the processors of all its providers; 1 = the reference processor.
+    pub speed: f64,
     /// Longest time that a message between it and a provider takes.
     pub latency_max: Span,
     /// Seed from which overheads and the remappable jobs are drawn, for each job by its lot.
@@ -139,6 +141,8 @@ struct Traits {
     part_min: u32,
     /// Number of providers over which it is divided.
     parts: Option<u32>,
+    /// Time for which its places are booked, without the overhead.
+    span: Span,
     /// Its past, if it was agreed on before.
     past: Option<Past>,
 }
@@ -229,7 +233,10 @@ impl Coallocator {
             None => (self.overheads.of(job), self.moves_of(job)),
         };
         let CoallocatorConfig { part_min, parts, .. } = self.config;
-        let traits = Traits { first: self.first, overhead, moves, part_min, parts, past: None };
+        let span = job.requested_time.unwrap_or(Span::FOREVER).at_speed(self.config.speed);
+        let span = span.max(Span::TICK);
+        let traits =
+            Traits { first: self.first, overhead, moves, part_min, parts, span, past: None };
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
         }

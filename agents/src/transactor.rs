@@ -58,6 +58,8 @@ pub struct TransactorConfig {
     pub overhead: Law,
     /// Limit of that percentage.
     pub overhead_max: u32,
+    /// Speed of the processors of all its providers; 1 = the reference processor.
+    pub speed: f64,
     /// Longest time of a message between it and a provider.
     pub latency_max: Span,
     /// Seed of overheads, which are drawn for each job by its lot.
@@ -151,7 +153,8 @@ impl Transactor {
         // A job in one part has no communication between providers.
         let overhead = if parts.len() > 1 { stage.overhead } else { 0 };
         // A booking of no time would hold nothing.
-        let requested = description.requested_time.unwrap_or(Span::FOREVER).max(Span::TICK);
+        let requested = description.requested_time.unwrap_or(Span::FOREVER);
+        let requested = requested.at_speed(self.config.speed).max(Span::TICK);
         let lead = self.config.transaction.lead(self.config.latency_max, parts.len());
         let from = (now + lead).max(description.ready.unwrap_or(now));
         let searches = matches!(self.config.transaction, Transaction::Negotiation(_));

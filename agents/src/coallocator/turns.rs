@@ -1,6 +1,6 @@
 //! Turns: jobs are placed or moved one after the other, with the answers that providers give in the turn.
 
-use haggle_model::{ActorId, JobId, JobOutcome, Refusal, Span, Time};
+use haggle_model::{ActorId, JobId, JobOutcome, Refusal, Time};
 use haggle_scheduling::coallocation::{
     Allocation, CoallocationPolicy, Demand, FreeTimes, RequestOrder, Search, Stretch,
     earliest_common_start, improve,
@@ -365,7 +365,7 @@ fn demand(submission: &Submission, traits: &Traits) -> Demand {
     let job = &submission.job;
     Demand {
         processors: job.processors,
-        span: job.requested_time.unwrap_or(Span::FOREVER).max(Span::TICK),
+        span: traits.span,
         overhead: traits.overhead,
         part_min: traits.part_min,
         parts: traits.parts,

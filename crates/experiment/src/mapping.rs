@@ -68,6 +68,8 @@ pub(super) fn mapper(
         retry: None,
         may_break: false,
         max_attempts: MAX_ATTEMPTS,
+        // The throughputs of its machines contain their speed.
+        speed: 1.0,
         latency_max,
         seed,
         mapping: Some(mapped),

@@ -413,6 +413,7 @@ impl Stage {
         if let Some(coallocation) = &metascheduler.coallocation {
             let Remapping { remap, remappable } = coallocation.policy.remapping();
             let me = ActorId(self.world.actors.len() as u32);
+            let speed = speed(&providers, scenario);
             let config = CoallocatorConfig {
                 me,
                 providers,
@@ -429,6 +430,7 @@ impl Stage {
                 retry: coallocation.retry.map(|retry| retry.0),
                 may_break: may_break(metascheduler, scenario),
                 max_attempts: attempts(metascheduler, scenario),
+                speed,
                 latency_max: latency_max(scenario),
                 seed: scenario.scenario.seed,
                 mapping: None,
@@ -474,7 +476,7 @@ impl Stage {
         scenario: &Scenario,
     ) -> ActorId {
         let me = self.world.actors.len();
-        let seed = scenario.scenario.seed;
+        let (speed, seed) = (speed(&providers, scenario), scenario.scenario.seed);
         let config = TransactorConfig {
             me: ActorId(me as u32),
             providers,
@@ -485,6 +487,7 @@ impl Stage {
             back_off: coallocation.back_off().model(),
             overhead: coallocation.overhead.to_model(),
             overhead_max: coallocation.overhead_max,
+            speed,
             latency_max: latency_max(scenario),
             seed,
         };
@@ -715,6 +718,12 @@ fn may_break(metascheduler: &file::Metascheduler, scenario: &Scenario) -> bool {
     let failing: BTreeSet<&file::Name> = failing.chain(scenario.crashing()).collect();
     providers_of(metascheduler, scenario)
         .any(|it| it.overrun == file::Overrun::Extend || failing.contains(&it.name))
+}
+
+/// Speed of these providers, which all have the same. Providers are the first actors of a run.
+fn speed(providers: &[ActorId], scenario: &Scenario) -> f64 {
+    let first = providers.first().and_then(|it| scenario.providers.get(it.index()));
+    first.map_or(1.0, |provider| provider.speed)
 }
 
 /// Most attempts to run a job on the providers of a metascheduler.

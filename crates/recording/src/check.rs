@@ -219,37 +219,6 @@ fn number(record: &JobRecord) -> i64 {
     i64::from(record.job.id.0)
 }
 
-/// The parts of a rigid job must start and end together, and take the expected time.
-fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Result<(), Violation> {
-    let job = number(record);
-    let mut runs = bag.shares.iter().flat_map(|share| &share.runs);
-    let Some(first) = runs.next() else { return Ok(()) };
-    // Under an agreement, the end of the run may come before a provider hears that its part may begin.
-    let fewest = match (record.outcome, placed.agreement) {
-        // A part that lost its processors has no run; the lost attempt was recorded.
-        (JobOutcome::Unfinished | JobOutcome::Failed, Some(_)) => 0,
-        _ => 1,
-    };
-    if bag.shares.iter().any(|share| !(fewest..=1).contains(&share.runs.len()))
-        || placed.agreement.is_none()
-            && runs.any(|run| (run.start, run.end) != (first.start, first.end))
-    {
-        return Err(Violation::TornApart { job });
-    }
-    let computed = first.end - first.start;
-    let overhead = if bag.shares.len() > 1 { placed.overhead } else { 0 };
-    let asked = match record.outcome {
-        JobOutcome::Completed => match placed.run_time {
-            Some(there) => there.reveal_to_machine(),
-            None => with_overhead(record.job.run_time.reveal_to_machine(), overhead),
-        },
-        JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
-        // Other outcomes may end a job at any point.
-        _ => computed,
-    };
-    if computed == asked { Ok(()) } else { Err(Violation::WrongLength { job, asked, computed }) }
-}
-
 impl Check {
     /// Starts with all processors of `cast` up and never held.
     pub fn new(cast: &Cast) -> Check {
@@ -330,6 +299,50 @@ impl Check {
         self.hold(i64::from(job.0), run.provider, run.start, run.end, &run.processors)
     }
 
+    /// The parts of a rigid job must start and end together, and take the expected time.
+    fn runs_whole(
+        &self,
+        record: &JobRecord,
+        bag: &BagRecord,
+        placed: &Coallocated,
+    ) -> Result<(), Violation> {
+        let job = number(record);
+        let mut runs = bag.shares.iter().flat_map(|share| &share.runs);
+        let Some(first) = runs.next() else { return Ok(()) };
+        // Under an agreement, the end of the run may come before a provider hears that its part may begin.
+        let fewest = match (record.outcome, placed.agreement) {
+            // A part that lost its processors has no run; the lost attempt was recorded.
+            (JobOutcome::Unfinished | JobOutcome::Failed, Some(_)) => 0,
+            _ => 1,
+        };
+        if bag.shares.iter().any(|share| !(fewest..=1).contains(&share.runs.len()))
+            || placed.agreement.is_none()
+                && runs.any(|run| (run.start, run.end) != (first.start, first.end))
+        {
+            return Err(Violation::TornApart { job });
+        }
+        let computed = first.end - first.start;
+        // All parts run on processors of one speed.
+        let speed = bag.shares.first().map_or(1.0, |share| self.speeds[share.provider.index()]);
+        let overhead = if bag.shares.len() > 1 { placed.overhead } else { 0 };
+        let asked = match record.outcome {
+            JobOutcome::Completed => match placed.run_time {
+                Some(there) => there.reveal_to_machine(),
+                None => {
+                    with_overhead(record.job.run_time.reveal_to_machine().at_speed(speed), overhead)
+                }
+            },
+            JobOutcome::WalltimeReached => record.walltime.unwrap_or(computed),
+            // Other outcomes may end a job at any point.
+            _ => computed,
+        };
+        if computed == asked {
+            Ok(())
+        } else {
+            Err(Violation::WrongLength { job, asked, computed })
+        }
+    }
+
     /// Ends the run; `summed` is the work in its summary, processor-microseconds.
     ///
     /// # Errors
@@ -363,7 +376,7 @@ impl Check {
                 return Err(Violation::TasksLost { job, asked, got });
             }
             return match bag.coallocated {
-                Some(placed) => runs_whole(record, bag, &placed),
+                Some(placed) => self.runs_whole(record, bag, &placed),
                 None => Ok(()),
             };
         }

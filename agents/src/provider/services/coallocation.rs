@@ -4,7 +4,11 @@
 //! The [`Participant`] keeps the states of agreements. A lease ends at the start of the part, in its old or its new
 //! place. Requests that are not committed by then are dropped before anything starts, so no timer is needed.
 
+mod breaking;
+mod moving;
+mod part;
 mod profiling;
+mod room;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +16,16 @@ use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
 use haggle_agreements::{
     AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
-use haggle_model::{
-    ActorId, Disclosure, JobId, JobOutcome, Observation, ProviderId, Refusal, ShareRecord, Span,
-    TaskRun, Time,
-};
-use haggle_scheduling::coallocation::{CoallocationQueue, FreeTimes, Rounds, with_overhead};
-use haggle_scheduling::{LocalScheduler, Overrun, Request, Slot};
+use haggle_model::{ActorId, JobId, Span, Time};
+use haggle_scheduling::coallocation::{CoallocationQueue, Rounds};
+use haggle_scheduling::{LocalScheduler, Slot};
 
+pub(in crate::provider) use self::part::Part;
+pub(super) use self::part::{lose, start_part};
 use self::profiling::Profiling;
-use crate::Outbox;
+use crate::protocol::CoallocationMessage;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
-use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
-use crate::provider::core::{Attempt, Core, Losses, Piece, Turn, limited};
+use crate::provider::core::{Core, Piece, Turn};
 
 /// State of co-allocation at a provider, beside the parts.
 #[derive(Debug)]
@@ -45,26 +47,6 @@ pub(super) struct Coallocation {
 
 type Acts = seat::Acts<ToCoordinator<Parts>, Task<Parts>>;
 
-/// A part at the provider.
-#[derive(Debug)]
-pub(in crate::provider) struct Part {
-    job: JobId,
-    metascheduler: ActorId,
-    /// The last agreement on it that was committed. Before the first commit, the agreement by which it is held.
-    agreement: AgreementId,
-    /// True if its agreement may be undone, so that its record names the agreement.
-    may_be_undone: bool,
-    program: Program,
-    place: Place,
-    queued: Time,
-    promised_end: Time,
-    /// Request for which it is ready. Before the first commit, this is the request to hold the part.
-    pending: Option<(AgreementId, Want)>,
-    run: Option<Attempt>,
-    /// True if the queue has forgotten it, because it lost its processors or its place.
-    is_lost: bool,
-}
-
 impl Coallocation {
     /// No parts. With `repeats`, messages may be lost, and are repeated.
     pub(super) fn new(me: ActorId, repeats: bool) -> Coallocation {
@@ -74,74 +56,6 @@ impl Coallocation {
         let (parts, pending, told, awaiting, profiling) = Default::default();
         let rounds = Rounds::new(0);
         Coallocation { seat, parts, pending, rounds, asked: None, told, awaiting, profiling }
-    }
-}
-
-impl Part {
-    pub(in crate::provider) fn job(&self) -> JobId {
-        self.job
-    }
-
-    pub(in crate::provider) fn attempt(&self) -> Option<&Attempt> {
-        self.run.as_ref()
-    }
-
-    /// Returns whether it is agreed and waits at its booked place.
-    fn waits(&self) -> bool {
-        let is_held = matches!(self.pending, Some((_, Want::Reserve(..))));
-        self.run.is_none() && !is_held && !self.is_lost
-    }
-
-    /// Latest time at which it starts, or at which its pending request is dropped.
-    fn due(&self) -> Time {
-        match self.pending {
-            Some((_, Want::Reconfigure(to))) => to.start.min(self.place.start),
-            _ => self.place.start,
-        }
-    }
-
-    fn request(&self, slot: Slot) -> Request {
-        Request {
-            slot,
-            processors: self.place.processors,
-            span: Some(self.place.span),
-            key: self.program.key,
-            deadline: None,
-            ahead: false,
-        }
-    }
-
-    /// Its record. If its agreement may be undone, the record names the agreement and has the run; a part that was
-    /// given up belongs to no job.
-    fn over(&self, provider: ProviderId, run: Option<&TaskRun>) -> Observation {
-        let run = run.filter(|_| self.may_be_undone);
-        let given_up = run.is_some_and(|run| run.outcome == JobOutcome::Cancelled);
-        Observation::ShareOver(Box::new(ShareRecord {
-            job: self.job,
-            provider,
-            tasks: self.place.processors,
-            queued: self.queued,
-            walltime: self.place.span,
-            promised_end: Some(self.promised_end),
-            agreement: (self.may_be_undone && !given_up).then_some(self.agreement),
-            runs: run.cloned().into_iter().collect(),
-        }))
-    }
-
-    /// Records the part when the simulation stops while it waits or runs.
-    pub(in crate::provider) fn unfinished(
-        mut self,
-        provider: ProviderId,
-        now: Time,
-        out: &mut Outbox,
-    ) {
-        let run = self.run.take().map(|attempt| attempt.stopped(now, JobOutcome::Unfinished));
-        if let Some(run) = run.clone() {
-            out.observe(Observation::TasksOver { job: self.job, provider, run });
-        }
-        if run.is_some() || self.waits() {
-            out.observe(self.over(provider, run.as_ref()));
-        }
     }
 }
 
@@ -220,87 +134,10 @@ impl Coallocation {
         Some((slot, core.pieces.get_mut(slot)?))
     }
 
-    fn tell_slots(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
-        if turn.core.config.disclosure < Disclosure::Slots {
-            let reason = Refusal::NotDisclosed;
-            return turn.out.send(from, QueryMessage::NoAnswer { job, reason });
-        }
-        let publishes = turn.core.config.publishes;
-        let (begin, end) = self.untold(turn.core, from).unwrap_or_default();
-        let own = self.own_part(turn.core, from, job);
-        let queue = queue(turn.core);
-        let changed = Box::new(queue.free_during(turn.now, begin, end).published(publishes));
-        let own = own.map(|slot| queue.free_around(turn.now, slot).published(publishes));
-        let own = Box::new(own.unwrap_or_default());
-        turn.out.send(from, CoallocationMessage::Slots { job, changed, own });
-    }
-
-    /// The stretch of free times that a metascheduler does not know yet. It counts as known from now on.
-    fn untold(&mut self, core: &mut Core, metascheduler: ActorId) -> Option<(Time, Time)> {
-        self.note_changes(core);
-        // A metascheduler that asks for the first time gets all free times.
-        self.told.insert(metascheduler, None).unwrap_or(Some((Time::ZERO, Time::FOREVER)))
-    }
-
-    /// Adds the latest changes to the stretch that each metascheduler does not know.
-    fn note_changes(&mut self, core: &mut Core) {
-        if let Some((begin, end)) = queue(core).take_changed() {
-            for untold in self.told.values_mut() {
-                let (from, until) = untold.get_or_insert((begin, end));
-                (*from, *until) = (begin.min(*from), end.max(*until));
-            }
-        }
-    }
-
-    /// A job of a metascheduler has found no room.
-    fn on_await_room(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
-        self.note_changes(turn.core);
-        // The metascheduler decided with the times that it knows, which may be older.
-        if self.told.get(&from).is_some_and(|untold| untold.is_some()) {
-            return turn.out.send(from, CoallocationMessage::RoomGrew { job });
-        }
-        let free = queue(turn.core).free_for_ever(turn.now);
-        self.awaiting.insert(from, (job, free));
-    }
-
-    /// Notifies the metaschedulers with jobs that await room, if there is more of it.
-    fn tell_room(&mut self, turn: &mut Turn<'_>) {
-        if self.awaiting.is_empty() {
-            return;
-        }
-        let free = queue(turn.core).free_for_ever(turn.now);
-        self.awaiting.retain(|&metascheduler, &mut (job, before)| {
-            let grew = free > before;
-            if grew {
-                turn.out.send(metascheduler, CoallocationMessage::RoomGrew { job });
-            }
-            !grew
-        });
-    }
-
     /// The slot of a metascheduler's part of a job here.
     fn own_part(&self, core: &Core, metascheduler: ActorId, job: JobId) -> Option<Slot> {
         let own = self.part(core, job).filter(|(_, part)| part.metascheduler == metascheduler);
         own.map(|(slot, _)| slot)
-    }
-
-    /// Free times for a job; its part here counts as free.
-    fn free_for(&mut self, turn: &mut Turn<'_>, metascheduler: ActorId, job: JobId) -> FreeTimes {
-        let own = self.own_part(turn.core, metascheduler, job);
-        let publishes = turn.core.config.publishes;
-        queue(turn.core).free_times(turn.now, own).published(publishes)
-    }
-
-    /// Reports the processors that are available first, and nothing of the plan behind them.
-    fn tell_machines(
-        &mut self,
-        turn: &mut Turn<'_>,
-        to: ActorId,
-        (job, machines, from): (JobId, u32, Time),
-    ) {
-        let free = self.free_for(turn, to, job);
-        let available = Box::new(free.available(machines, from.max(turn.now)));
-        turn.out.send(to, CoallocationMessage::Machines { job, available });
     }
 
     /// Returns whether a metascheduler may send this message now.
@@ -528,81 +365,6 @@ impl Coallocation {
         turn.plan_changed();
     }
 
-    /// Another provider could not carry out its part any more: this one is given up, even if it runs.
-    fn undo_part(&mut self, turn: &mut Turn<'_>, job: JobId) {
-        let Some((slot, part)) = self.part(turn.core, job) else { return };
-        if part.is_lost {
-            // The queue has not forgotten its slot yet; it is released with the failure.
-            return;
-        }
-        if part.run.is_none() {
-            return self.give_up_part(turn, job);
-        }
-        let Some(mut part) = self.release_part(turn.core, slot) else { return };
-        let Some(attempt) = part.run.take() else { return };
-        turn.out.stop(Timer::RunEnds { slot: slot.0 });
-        turn.job_finished(attempt.killed(slot));
-        turn.core.machine.end(&attempt);
-        let (provider, planned_end) = (turn.core.config.id, attempt.planned_end);
-        let run = attempt.stopped(turn.now, JobOutcome::Cancelled);
-        let over = part.over(provider, Some(&run));
-        turn.out.observe(Observation::TasksOver { job, provider, run });
-        turn.out.observe(over);
-        turn.ended_early(planned_end);
-        turn.plan_changed();
-    }
-
-    /// A part has lost its processors or its place, and the queue has forgotten it: it belongs to its job
-    /// no longer.
-    pub(super) fn break_part(&mut self, turn: &mut Turn<'_>, slot: Slot) {
-        let Some(part) = turn.core.pieces.get_mut::<Part>(slot) else { return };
-        let (job, has_run) = (part.job, std::mem::replace(&mut part.is_lost, true));
-        let pending = part.pending.map(|(id, _)| id);
-        let is_held = matches!(part.pending, Some((_, Want::Reserve(..))));
-        if let Some(id) = pending {
-            let mut acts = Acts::new();
-            self.seat.with(&mut acts, |it, effects| it.lapse(id, effects));
-            self.carry_out_for_part(turn, job, acts);
-        }
-        if is_held {
-            // Its metascheduler learns of it from the answer to its commit.
-            return;
-        }
-        let Some(part) = self.release_part(turn.core, slot) else { return };
-        if !has_run {
-            turn.core.load.leaves(part.place.processors, Some(part.place.span));
-        }
-        let message = CoallocationMessage::Broken { job, id: part.agreement };
-        turn.say(part.metascheduler, message);
-        turn.plan_changed();
-    }
-
-    /// The scheduler was down: parts that should have started have missed the other parts of their jobs.
-    pub(super) fn break_late(&mut self, turn: &mut Turn<'_>) {
-        let is_late = |&(_, &slot): &(&JobId, &Slot)| {
-            let part = turn.core.pieces.get::<Part>(slot);
-            part.is_some_and(|part| part.run.is_none() && part.place.start < turn.now)
-        };
-        let late = Vec::from_iter(self.parts.iter().filter(is_late).map(|(_, &slot)| slot));
-        for slot in late {
-            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
-            debug_assert!(withdrawn, "a part that has not started waits");
-            self.break_part(turn, slot);
-        }
-    }
-
-    /// The participant is lost, except its records.
-    pub(super) fn crash(&mut self) {
-        self.seat.crash();
-    }
-
-    /// The participant starts again from its records. The parts are still in the plan.
-    pub(super) fn restart(&mut self, turn: &mut Turn<'_>) {
-        let mut acts = Acts::new();
-        self.seat.start(turn.now, &mut acts);
-        self.carry_out_for_part(turn, JobId::default(), acts);
-    }
-
     fn release_part(&mut self, core: &mut Core, slot: Slot) -> Option<Part> {
         let part = core.pieces.take::<Part>(slot)?;
         self.parts.remove(&part.job);
@@ -625,97 +387,6 @@ impl Coallocation {
         queue(turn.core).compress(turn.now);
         self.tell_room(turn);
     }
-
-    /// Handles the end of a part.
-    pub(super) fn on_part_ended(&mut self, turn: &mut Turn<'_>, slot: Slot) {
-        let Some(mut part) = self.release_part(turn.core, slot) else { return };
-        let Some(attempt) = part.run.take() else { return };
-        turn.job_finished(attempt.killed(slot));
-        turn.core.machine.end(&attempt);
-        let Attempt { planned_end, outcome, .. } = attempt;
-        let (job, provider, id) = (part.job, turn.core.config.id, part.agreement);
-        turn.out.send(part.metascheduler, CoallocationMessage::Finished { job, id, outcome });
-        let run = attempt.ended(turn.now);
-        let over = part.over(provider, Some(&run));
-        turn.out.observe(Observation::TasksOver { job, provider, run });
-        turn.out.observe(over);
-        turn.ended_early(planned_end);
-        turn.plan_changed();
-    }
-
-    /// Moves jobs up first; parts may use the room that is left.
-    pub(super) fn on_room(&mut self, turn: &mut Turn<'_>) {
-        queue(turn.core).compress(turn.now);
-        self.rounds = Rounds::new(Rounds::<JobId>::MOST);
-        self.ask_next(turn);
-    }
-
-    fn ask_next(&mut self, turn: &mut Turn<'_>) {
-        while self.asked.is_none() {
-            let mut rounds = std::mem::replace(&mut self.rounds, Rounds::new(0));
-            let is_idle = queue(turn.core).is_idle(turn.now);
-            let next = rounds.next(|| is_idle, || self.to_ask(turn.core));
-            self.rounds = rounds;
-            let Some(job) = next else { return };
-            // A part that was here at the beginning of the round may have moved away since.
-            let Some((_, part)) = self.part(turn.core, job).filter(|(_, part)| may_move(part))
-            else {
-                continue;
-            };
-            turn.out.send(part.metascheduler, CoallocationMessage::RescheduleRequest { job });
-            self.asked = Some(job);
-        }
-    }
-
-    /// Jobs whose metaschedulers are asked for a move, in the order of planned starts.
-    fn to_ask(&self, core: &Core) -> Vec<JobId> {
-        let parts = self.parts.keys().filter_map(|&job| {
-            let (_, part) = self.part(core, job)?;
-            may_move(part).then_some((part.place.start, job))
-        });
-        let mut parts = Vec::from_iter(parts);
-        parts.sort_unstable();
-        parts.into_iter().map(|(_, job)| job).collect()
-    }
-}
-
-/// Returns whether the metascheduler of a part is asked to move it.
-fn may_move(part: &Part) -> bool {
-    part.waits() && part.program.moves && !part.place.alone
-}
-
-/// Starts a part, as the scheduler has decided.
-pub(super) fn start_part(turn: &mut Turn<'_>, slot: Slot) {
-    let Some(part) = turn.core.pieces.get_mut::<Part>(slot) else {
-        unreachable!("the scheduler starts parts that are held")
-    };
-    let Place { span, processors: count, alone, .. } = part.place;
-    let run_time = part.place.run_time.reveal_to_machine();
-    let takes = if alone { run_time } else { with_overhead(run_time, part.program.overhead) };
-    let (lasts, outcome) = limited(takes, Some(span), Overrun::Kill);
-    let end = turn.now + lasts;
-    turn.core.load.leaves(count, Some(span));
-    let attempt = turn.core.machine.start(turn.now, count, turn.now + span);
-    turn.out.set(end, Timer::RunEnds { slot: slot.0 });
-    let (job, id) = (part.job, part.agreement);
-    turn.out.send(part.metascheduler, CoallocationMessage::Started { job, id });
-    // The queue may have started it earlier than it was booked.
-    part.place.start = turn.now;
-    part.run = Some(Attempt { end, outcome, ..attempt });
-}
-
-/// A part that runs has lost processors. It keeps its slot until the queue has forgotten it.
-pub(super) fn lose(turn: &mut Turn<'_>, slot: Slot, losses: &mut Losses) {
-    let Turn { core, now, out } = turn;
-    let Some(part) = core.pieces.get_mut::<Part>(slot) else { return };
-    let Some(attempt) = part.run.take() else { return };
-    part.is_lost = true;
-    out.stop(Timer::RunEnds { slot: slot.0 });
-    core.machine.end(&attempt);
-    losses.killed.push(attempt.killed(slot));
-    losses.parts.push(slot);
-    let run = attempt.lost(core.config.id, *now);
-    out.observe(Observation::RunLost { job: part.job, run });
 }
 
 fn queue(core: &mut Core) -> &mut CoallocationQueue {

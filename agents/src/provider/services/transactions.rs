@@ -13,7 +13,9 @@
 //!               given back                                     stopped, wasted
 //! ```
 
+mod booking;
 mod preemption;
+mod watching;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,18 +23,17 @@ use haggle_agreements::AgreementId;
 use haggle_agreements::protocol::{Bound, Duty};
 use haggle_agreements::seat::{Act, carry_out};
 use haggle_model::agreement::Waits;
-use haggle_model::{
-    ActorId, AgreementEvent, JobId, JobOutcome, Observation, ProviderId, ShareRecord, Span,
-    TaskRun, Time,
-};
+use haggle_model::{ActorId, AgreementEvent, JobId, JobOutcome, Observation, Span, Time};
 use haggle_scheduling::Interval;
-use haggle_scheduling::coallocation::{CoallocationQueue, with_overhead};
-use haggle_scheduling::{LocalScheduler, Overrun, Slot};
+use haggle_scheduling::coallocation::CoallocationQueue;
+use haggle_scheduling::Slot;
 
-use crate::Outbox;
+pub(in crate::provider) use self::booking::Booking;
+use self::booking::begin_booking;
+pub(super) use self::booking::{lose, start_booking};
 use crate::protocol::transaction::{Ask, Room, Spoken};
 use crate::protocol::{Timer, TransactionMessage};
-use crate::provider::core::{Attempt, Core, Losses, Piece, Turn, limited};
+use crate::provider::core::{Core, Piece, Turn};
 use crate::transaction::{Acts, Participates, Transaction};
 
 /// A protocol, and the metaschedulers that follow it with these parameters.
@@ -81,25 +82,6 @@ struct Report {
     again: Time,
 }
 
-/// A part that is booked.
-#[derive(Debug)]
-pub(in crate::provider) struct Booking {
-    id: AgreementId,
-    pub(super) ask: Ask,
-    queued: Time,
-    start: Time,
-    /// End of its booking.
-    end: Time,
-    /// True if its program may begin.
-    pub(super) may_begin: bool,
-    /// Its processors, once it has them. While its program does not run, its end is unknown.
-    pub(in crate::provider) held: Option<Attempt>,
-    /// Time at which its program began.
-    runs_since: Option<Time>,
-    /// True if the queue has forgotten it, because it lost its processors or its place.
-    is_lost: bool,
-}
-
 impl Transactions {
     pub(super) fn new(transacting: &[Transacting]) -> Transactions {
         let party = |it: &Transacting| Party {
@@ -139,44 +121,6 @@ impl Transactions {
     pub(super) fn party(&self, id: AgreementId) -> Option<usize> {
         let follows = |it: &Party| it.transacting.metaschedulers.contains(&id.coordinator);
         self.parties.iter().position(follows)
-    }
-}
-
-impl Booking {
-    fn share(&self, provider: ProviderId, runs: Vec<TaskRun>) -> Observation {
-        // A part that was given up belongs to no job, even if the same part is booked anew.
-        let given_up = runs.iter().any(|run| run.outcome == JobOutcome::Cancelled);
-        Observation::ShareOver(Box::new(ShareRecord {
-            job: self.ask.job,
-            provider,
-            tasks: self.ask.processors,
-            queued: self.queued,
-            walltime: self.ask.span,
-            promised_end: None,
-            agreement: (!given_up).then_some(self.id),
-            runs,
-        }))
-    }
-
-    /// Records what it did until `end`, if it had its processors. A part that did not begin was
-    /// held without use.
-    fn file(mut self, provider: ProviderId, end: Time, outcome: JobOutcome, out: &mut Outbox) {
-        if let Some(mut held) = self.held.take() {
-            held.start = self.runs_since.unwrap_or(held.start);
-            let run = held.stopped(end, outcome);
-            let over = self.share(provider, vec![run.clone()]);
-            out.observe(Observation::TasksOver { job: self.ask.job, provider, run });
-            out.observe(over);
-        }
-    }
-
-    /// The end of the run while the part waits or runs.
-    pub(in crate::provider) fn unfinished(self, provider: ProviderId, now: Time, out: &mut Outbox) {
-        if self.held.is_some() {
-            self.file(provider, now, JobOutcome::Unfinished, out);
-        } else if self.may_begin {
-            out.observe(self.share(provider, Vec::new()));
-        }
     }
 }
 
@@ -417,102 +361,6 @@ impl Transactions {
         }
     }
 
-    /// The program of a part has ended.
-    pub(super) fn on_booking_ended(&mut self, turn: &mut Turn<'_>, slot: Slot) {
-        let Some(booking) = self.release_booking(turn.core, slot) else { return };
-        let Some(outcome) = booking.held.as_ref().map(|attempt| attempt.outcome) else { return };
-        let (id, job, planned_end) = (booking.id, booking.ask.job, booking.end);
-        self.free_processors(turn, slot, &booking);
-        booking.file(turn.core.config.id, turn.now, outcome, turn.out);
-        self.report_over(turn, id, job, outcome);
-        turn.ended_early(planned_end);
-        turn.plan_changed();
-    }
-
-    /// A part has lost its processors or its place, and the queue has forgotten it. It has failed as soon as
-    /// its job may begin: until then, its agreement may still end without it.
-    pub(super) fn break_booking(&mut self, turn: &mut Turn<'_>, slot: Slot) {
-        let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else { return };
-        if !std::mem::replace(&mut booking.is_lost, true) {
-            turn.core.load.leaves(booking.ask.processors, Some(booking.ask.span));
-        }
-        if booking.may_begin {
-            self.fail_booking(turn, slot);
-        }
-        turn.plan_changed();
-    }
-
-    /// A part that was agreed on cannot run.
-    fn fail_booking(&mut self, turn: &mut Turn<'_>, slot: Slot) {
-        let Some(booking) = self.release_booking(turn.core, slot) else { return };
-        turn.out.observe(booking.share(turn.core.config.id, Vec::new()));
-        self.report_over(turn, booking.id, booking.ask.job, JobOutcome::Failed);
-    }
-
-    /// Reports that a part is over, until its coordinator has acknowledged that.
-    fn report_over(
-        &mut self,
-        turn: &mut Turn<'_>,
-        id: AgreementId,
-        job: JobId,
-        outcome: JobOutcome,
-    ) {
-        observe_agreement(turn, id, job, AgreementEvent::PartOver);
-        self.remember_over(turn, id);
-        let party = self.party(id);
-        let retry = party.and_then(|it| self.parties[it].transacting.transaction.retry());
-        if let Some(retry) = retry {
-            let report = Report { job, outcome, again: turn.now + retry };
-            self.reports.insert(id, report);
-            self.set_agreement_timer(turn);
-        }
-        turn.say(id.coordinator, TransactionMessage::Over { job, id, outcome });
-    }
-
-    /// Notifies the machine of the protocol that a part is over, so that it can answer later
-    /// messages about the part. A machine that is down is notified when it restarts.
-    fn remember_over(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
-        let Some(party) = self.party(id) else { return };
-        let mut acts = Acts::new();
-        self.parties[party].seat.over(turn.now, id, &mut acts);
-        self.act(turn, party, acts);
-    }
-
-    fn release_booking(&mut self, core: &mut Core, slot: Slot) -> Option<Booking> {
-        let booking = core.pieces.take::<Booking>(slot)?;
-        self.bookings.remove(&booking.id);
-        Some(booking)
-    }
-
-    /// Frees the processors of a part.
-    fn free_processors(&mut self, turn: &mut Turn<'_>, slot: Slot, booking: &Booking) {
-        if let Some(attempt) = &booking.held {
-            turn.job_finished(attempt.killed(slot));
-            turn.core.machine.end(attempt);
-        }
-    }
-
-    /// A part is given back, or stopped.
-    pub(super) fn give_up_booking(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
-        let Some((slot, booking)) = self.booking(turn.core, id) else { return };
-        let (is_held, is_lost, ask) = (booking.held.is_some(), booking.is_lost, booking.ask);
-        observe_agreement(turn, id, ask.job, AgreementEvent::GivenUp);
-        if is_lost {
-            self.release_booking(turn.core, slot);
-        } else if is_held {
-            turn.out.stop(Timer::RunEnds { slot: slot.0 });
-            let Some(booking) = self.release_booking(turn.core, slot) else { return };
-            self.free_processors(turn, slot, &booking);
-            booking.file(turn.core.config.id, turn.now, JobOutcome::Cancelled, turn.out);
-        } else {
-            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
-            debug_assert!(withdrawn, "it waits");
-            turn.core.load.leaves(ask.processors, Some(ask.span));
-            self.release_booking(turn.core, slot);
-        }
-        turn.plan_changed();
-    }
-
     /// Wakes the machines whose timers are due, and repeats the reports that were not acknowledged.
     pub(super) fn on_due(&mut self, turn: &mut Turn<'_>) {
         for party in 0..self.parties.len() {
@@ -531,68 +379,6 @@ impl Transactions {
             turn.out.send(id.coordinator, TransactionMessage::Over { job, id, outcome });
         }
         self.look_around(turn);
-    }
-
-    /// At the end of an instant with changes: waiting requests are considered again, and watchers
-    /// are notified.
-    pub(super) fn room_may_have_changed(&mut self, turn: &mut Turn<'_>) {
-        if !self.started || turn.core.mailbox.is_some() {
-            return;
-        }
-        let waits = |slot: &Slot| {
-            turn.core.pieces.get::<Booking>(*slot).is_some_and(|booking| !booking.is_lost)
-        };
-        let parts: Vec<Slot> = self.bookings.values().copied().filter(waits).collect();
-        queue(turn.core).catch_up(turn.now, &parts);
-        for party in 0..self.parties.len() {
-            let mut acts = Acts::new();
-            self.parties[party].seat.room_changed(turn.now, &mut acts);
-            self.act(turn, party, acts);
-        }
-        self.look_around(turn);
-    }
-
-    /// Notifies watchers, records which jobs wait, and sets the next timer.
-    fn look_around(&mut self, turn: &mut Turn<'_>) {
-        for (id, ask, fits) in self.news_for_watches(turn) {
-            let Some(party) = self.party(id) else { continue };
-            self.watches.insert(id, (ask, fits));
-            let mut acts = Acts::new();
-            self.parties[party].seat.available(turn.now, id, fits, &mut acts);
-            self.act(turn, party, acts);
-        }
-        let jobs = &self.jobs;
-        let edge =
-            |(who, whom): (AgreementId, AgreementId)| Some((*jobs.get(&who)?, *jobs.get(&whom)?));
-        let waits = self.parties.iter().flat_map(|party| party.seat.waits());
-        let waits: Waits = waits.filter_map(edge).collect();
-        if waits != self.waits {
-            turn.out.observe(Observation::Waiting(waits.clone()));
-            self.waits = waits;
-        }
-        self.set_agreement_timer(turn);
-    }
-
-    /// Watches whose last answer is not true any more.
-    fn news_for_watches(&mut self, turn: &mut Turn<'_>) -> Vec<(AgreementId, Ask, bool)> {
-        let mut news = Vec::new();
-        // Many watches ask for the same room, or for more or less of it, so one answer often
-        // implies others.
-        let mut room = RoomSeen::default();
-        let watches = std::mem::take(&mut self.watches);
-        for (&id, &(ask, before)) in &watches {
-            let size = (ask.from.max(turn.now), ask.processors, ask.span);
-            let fits = room.tells(size).unwrap_or_else(|| {
-                let fits = self.has_room(turn, &ask);
-                room.saw(size, fits);
-                fits
-            });
-            if fits != before {
-                news.push((id, ask, fits));
-            }
-        }
-        self.watches = watches;
-        news
     }
 
     fn set_agreement_timer(&mut self, turn: &mut Turn<'_>) {
@@ -632,67 +418,6 @@ impl Transactions {
     }
 }
 
-/// First start, processors, time.
-type Size = (Time, u32, Span);
-
-/// Knowledge of the room at one instant: the last size that fits, and the last that does not.
-#[derive(Default)]
-struct RoomSeen {
-    fits: Option<Size>,
-    lacks: Option<Size>,
-}
-
-impl RoomSeen {
-    /// True or false if the answer follows from sizes seen before.
-    fn tells(&self, (from, processors, span): Size) -> Option<bool> {
-        let less = |it: Size| it.0 == from && processors <= it.1 && span <= it.2;
-        let more = |it: Size| it.0 == from && processors >= it.1 && span >= it.2;
-        match (self.fits.is_some_and(less), self.lacks.is_some_and(more)) {
-            (true, _) => Some(true),
-            (false, true) => Some(false),
-            (false, false) => None,
-        }
-    }
-
-    fn saw(&mut self, size: Size, fits: bool) {
-        *(if fits { &mut self.fits } else { &mut self.lacks }) = Some(size);
-    }
-}
-
-/// The start of a part has come: it has its processors from now on.
-pub(super) fn start_booking(turn: &mut Turn<'_>, slot: Slot) {
-    let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else {
-        unreachable!("the scheduler starts parts that are held")
-    };
-    let (count, span) = (booking.ask.processors, booking.ask.span);
-    // A part that starts late keeps its length.
-    booking.end = turn.now + (booking.end - booking.start);
-    booking.start = turn.now;
-    turn.core.load.leaves(count, Some(span));
-    booking.held = Some(turn.core.machine.start(turn.now, count, booking.end));
-    let may_begin = booking.may_begin;
-    let (id, job) = (booking.id, booking.ask.job);
-    observe_agreement(turn, id, job, AgreementEvent::Occupied);
-    if may_begin {
-        begin_booking(turn, slot);
-    }
-}
-
-/// The program of a part begins on its processors.
-fn begin_booking(turn: &mut Turn<'_>, slot: Slot) {
-    let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else { return };
-    let takes = with_overhead(booking.ask.run_time.reveal_to_machine(), booking.ask.overhead);
-    let (lasts, outcome) = limited(takes, Some(booking.ask.span), Overrun::Kill);
-    let end = turn.now + lasts;
-    if let Some(attempt) = &mut booking.held {
-        (attempt.end, attempt.outcome) = (end, outcome);
-    }
-    booking.runs_since = Some(turn.now);
-    let (id, job) = (booking.id, booking.ask.job);
-    turn.out.set(end, Timer::RunEnds { slot: slot.0 });
-    turn.say(id.coordinator, TransactionMessage::Begun { job, id });
-}
-
 fn observe_agreement(turn: &mut Turn<'_>, id: AgreementId, job: JobId, event: AgreementEvent) {
     turn.out.observe(Observation::Agreement { id, job, event });
 }
@@ -700,20 +425,6 @@ fn observe_agreement(turn: &mut Turn<'_>, id: AgreementId, job: JobId, event: Ag
 /// True if the machine is large enough for the requested part.
 fn can_ever_hold(core: &Core, ask: &Ask) -> bool {
     (1..=core.config.processors).contains(&ask.processors)
-}
-
-/// A part that has its processors loses some of them. It keeps its slot until the queue has forgotten it.
-pub(super) fn lose(turn: &mut Turn<'_>, slot: Slot, losses: &mut Losses) {
-    let Turn { core, now, out } = turn;
-    let Some(booking) = core.pieces.get_mut::<Booking>(slot) else { return };
-    let Some(attempt) = booking.held.take() else { return };
-    booking.is_lost = true;
-    out.stop(Timer::RunEnds { slot: slot.0 });
-    core.machine.end(&attempt);
-    losses.killed.push(attempt.killed(slot));
-    losses.parts.push(slot);
-    let run = attempt.lost(core.config.id, *now);
-    out.observe(Observation::RunLost { job: booking.ask.job, run });
 }
 
 fn queue(core: &mut Core) -> &mut CoallocationQueue {

@@ -179,6 +179,7 @@ impl Setup {
             retry: None,
             may_break: false,
             max_attempts: 10,
+            speed: 1.0,
             latency_max: Span::ZERO,
             seed: 1,
             mapping: None,
@@ -206,6 +207,7 @@ impl Setup {
             back_off: BackOff::None,
             overhead: Law::Constant(0.0),
             overhead_max: 25,
+            speed: 1.0,
             latency_max: Span::ZERO,
             seed: 1,
         });

@@ -1,6 +1,5 @@
 //! Actors: the targets of users, the providers of metaschedulers, and the ends of links.
 
-use std::collections::BTreeMap;
 
 use super::names::{Known, Names};
 use super::{Check, list};
@@ -150,7 +149,6 @@ impl<'a> Check<'a> {
     fn check_metaschedulers(&mut self, names: &Names) {
         let grid = self.scenario.grid.as_ref().map(|grid| grid.name.as_str());
         let known: Known<'_> = names.provider_list().chain(grid).collect();
-        let spread = self.spread_providers(names);
         // A scenario without any provider, grid or plans has been reported already.
         let none = self.scenario.providers.is_empty();
         let elsewhere = self.scenario.grid.is_some() || self.scenario.plans.is_some();
@@ -215,7 +213,7 @@ impl<'a> Check<'a> {
                         },
                     );
                 }
-                self.check_reserves(&path, metascheduler, place, &spread);
+                self.check_reserves(&path, metascheduler, place);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 // A stand-in replaces a wrong level, so it is not compared.
@@ -322,26 +320,8 @@ impl<'a> Check<'a> {
         );
     }
 
-    /// Providers that keep parts of jobs, by their place in the file. Each has the first metascheduler that
-    /// spreads jobs over it.
-    fn spread_providers(&self, names: &Names) -> BTreeMap<usize, &'a Metascheduler> {
-        let mut spread = BTreeMap::new();
-        for metascheduler in self.scenario.metaschedulers.iter().filter(|it| it.takes_parts()) {
-            for place in names.providers_meant(&metascheduler.providers) {
-                spread.entry(place).or_insert(metascheduler);
-            }
-        }
-        spread
-    }
-
     /// Moldable jobs must go to queues that reserve: the completions that other queues predict may not hold.
-    fn check_reserves(
-        &mut self,
-        path: &Path,
-        metascheduler: &Metascheduler,
-        place: usize,
-        spread: &BTreeMap<usize, &Metascheduler>,
-    ) {
+    fn check_reserves(&mut self, path: &Path, metascheduler: &Metascheduler, place: usize) {
         let provider = &self.scenario.providers[place];
         let at = Path::root().key("provider").index(place);
         let keys = ["policy", "order", "compression"];

@@ -141,6 +141,12 @@ impl Check<'_> {
             .coallocation
             .as_ref()
             .is_some_and(|it| it.policy.moves() == CoallocationPolicy::Rigid);
+        // Parts run in step. The throughputs of an application contain the speed of its machines.
+        let first = names.providers_meant(&metascheduler.providers).into_iter().next();
+        let speed = match metascheduler.mapping {
+            Some(_) => 1.0,
+            None => first.map_or(1.0, |first| self.scenario.providers[first].speed),
+        };
         let rows = [
             (
                 "policy",
@@ -165,9 +171,9 @@ impl Check<'_> {
             ),
             (
                 "speed",
-                provider.speed == 1.0,
-                "runs all parts of a job at the speed of the reference processor",
-                "set `speed = 1`",
+                provider.speed == speed,
+                "runs the parts of a job at another speed than its other providers",
+                "give all its providers the same `speed` (1 under `mapping`)",
             ),
         ];
         for (key, right, does, help) in rows {

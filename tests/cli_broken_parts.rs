@@ -1,0 +1,179 @@
+//! Jobs on several providers whose processors fail, whose schedulers crash, or whose local jobs run over.
+
+use crate::command::Folder;
+
+/// Local jobs at two providers, and jobs that need both.
+const SPREAD: &str = r#"
+[scenario]
+name = "spread"
+
+[[workload]]
+name = "local"
+model = "lublin-feitelson"
+lublin = { jobs = 40, processors = 16, load = 0.4 }
+
+[[workload]]
+name = "wide"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 32, load = 0.4 }
+
+[[workload.step]]
+kind = "filter"
+processors-min = 9
+
+[[user]]
+name = "locals"
+workload = "local"
+submits-to = "north"
+
+[[user]]
+name = "wides"
+workload = "wide"
+submits-to = "broker"
+
+[[provider]]
+name = "north"
+processors = 16
+speed = 2
+policy = "conservative"
+disclosure = "slots"
+
+[[provider]]
+name = "south"
+processors = 16
+speed = 2
+policy = "conservative"
+disclosure = "slots"
+
+[[metascheduler]]
+name = "broker"
+coallocation = { policy = "rigid" }
+"#;
+
+const NODES_FAIL: &str = r#"
+[[failures]]
+of = ["north", "south"]
+processors-per-node = 4
+law = { up = { law = "exponential", mean = "6h" }, down = { law = "exponential", mean = "20min" } }
+"#;
+
+const ACTORS_CRASH: &str = r#"
+[[failures]]
+actors = ["north", "broker"]
+law = { up = { law = "exponential", mean = "6h" }, down = { law = "exponential", mean = "5min" } }
+"#;
+
+/// Runs a scenario on both drivers with all checks. Returns the summary, and whether parts were broken.
+fn run(world: &str) -> (serde_json::Value, bool) {
+    let folder = Folder::with(&[("world.toml", world)]);
+    for driver in ["sequential", "actix"] {
+        let output = ["--no-figures", "--format", "csv", "-o", driver];
+        let arguments = [&["run", "world.toml", "--check", "--driver", driver][..], &output].concat();
+        let said = folder.haggle(&arguments);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+    }
+    let read = |driver: &str, name: &str| folder.read(&format!("{driver}/{name}"));
+    assert_eq!(read("sequential", "jobs.csv"), read("actix", "jobs.csv"));
+    assert_eq!(read("sequential", "attempts.csv"), read("actix", "attempts.csv"));
+    let summary = serde_json::from_str(&read("sequential", "summary.json")).expect("JSON");
+    (summary, read("sequential", "messages.csv").contains(",part_broken,"))
+}
+
+fn completed(summary: &serde_json::Value) -> (u64, u64) {
+    let count = |key: &str| summary["all"][key].as_u64().expect("a number");
+    (count("jobs"), count("completed") + count("walltime_reached"))
+}
+
+#[test]
+fn a_job_whose_processors_fail_is_placed_again_until_it_is_done() {
+    let (summary, broken) = run(&format!("{SPREAD}{NODES_FAIL}"));
+    assert!(broken, "no part was broken");
+    let (jobs, done) = completed(&summary);
+    assert_eq!(jobs, done, "{}", summary["all"]);
+    let failures = &summary["failures"];
+    let lost = failures["work_lost"].as_f64().expect("a number");
+    let by_provider = failures["providers"].as_array().expect("providers").iter();
+    let there: f64 = by_provider.map(|it| it["work_lost"].as_f64().expect("a number")).sum();
+    assert!(lost > there, "work of parts that were given up is lost, too: {lost}, {there}");
+}
+
+#[test]
+fn a_job_that_is_broken_too_often_has_failed() {
+    let once = SPREAD.replace("speed = 2", "speed = 2\nmax-attempts = 1");
+    let (summary, broken) = run(&format!("{once}{NODES_FAIL}"));
+    assert!(broken, "no part was broken");
+    let failed = summary["all"]["failed"].as_u64().expect("a number");
+    assert!(failed > 0, "{}", summary["all"]);
+}
+
+#[test]
+fn local_jobs_that_run_over_break_parts() {
+    let step = "[[workload.step]]\nkind = \"estimates\"\nof = \"run-time\"\nfactor = { law = \"constant\", value = 0.5 }\n\n[[workload]]\nname = \"wide\"";
+    let runs_over = SPREAD
+        .replace("[[workload]]\nname = \"wide\"", step)
+        .replace("speed = 2", "speed = 2\noverrun = \"extend\"");
+    let (summary, broken) = run(&runs_over);
+    assert!(broken, "no part was broken");
+    let (jobs, done) = completed(&summary);
+    assert_eq!(jobs, done, "{}", summary["all"]);
+}
+
+#[test]
+fn providers_crash_and_their_jobs_are_placed_again_if_messages_are_repeated() {
+    let world = format!("{SPREAD}{NODES_FAIL}{ACTORS_CRASH}");
+    let folder = Folder::with(&[("world.toml", &world)]);
+    let refused = folder.haggle(&["validate", "world.toml"]);
+    assert!(refused.contains("crashes"), "{refused}");
+    let repeats = world.replace("policy = \"rigid\"", "policy = \"rigid\", retry = \"10s\"");
+    let (summary, broken) = run(&format!("{repeats}\n[network]\nlatency = \"1s\"\n"));
+    assert!(broken, "no part was broken");
+    let (jobs, done) = completed(&summary);
+    assert_eq!(jobs, done, "{}", summary["all"]);
+}
+
+#[test]
+fn a_part_of_a_transaction_fails_with_its_processors() {
+    for protocol in ["two-phase", "negotiation", "claiming", "ordered"] {
+        let how = format!("policy = \"rigid\", protocol = \"{protocol}\", trials = 50");
+        let world = SPREAD.replace("policy = \"rigid\"", &how);
+        let (summary, _) = run(&format!("{world}{NODES_FAIL}"));
+        let failed = summary["all"]["failed"].as_u64().expect("a number");
+        assert!(failed > 0, "{protocol}: {}", summary["all"]);
+    }
+}
+
+#[test]
+fn moldable_jobs_move_beside_parts() {
+    let beside = r#"
+[[workload]]
+name = "moldable"
+model = "lublin-feitelson"
+lublin = { jobs = 30, processors = 16, load = 0.3 }
+
+[[workload.step]]
+kind = "moldable"
+
+[[user]]
+name = "movers"
+workload = "moldable"
+submits-to = "mover"
+
+[[metascheduler]]
+name = "mover"
+reallocation = { period = "10min" }
+"#;
+    let (summary, _) = run(&format!("{SPREAD}{beside}{NODES_FAIL}"));
+    assert_eq!(summary["all"]["failed"], 0, "{}", summary["all"]);
+}
+
+#[test]
+fn what_cannot_be_undone_is_refused() {
+    let moves = SPREAD.replace("\"rigid\"", "\"shift\"");
+    let folder = Folder::with(&[("world.toml", &format!("{moves}{NODES_FAIL}"))]);
+    let refused = folder.haggle(&["validate", "world.toml"]);
+    assert!(refused.contains("which fails"), "{refused}");
+    let faster = SPREAD.replacen("speed = 2", "speed = 3", 1);
+    let folder = Folder::with(&[("world.toml", &faster)]);
+    let refused = folder.haggle(&["validate", "world.toml"]);
+    assert!(refused.contains("another speed"), "{refused}");
+}
