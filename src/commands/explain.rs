@@ -116,7 +116,7 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
     let all = Chronicle::read(run)?;
     let mut starts =
         Vec::from_iter(all.jobs().iter().flat_map(|job| Start::all_of(&all.story(job))));
-    // What never began comes last. Starts of one instant are in the order of the jobs.
+    // Work that never began comes last. Starts of one instant are in the order of the jobs.
     let time = |it: &Start| it.start.unwrap_or(f64::INFINITY);
     let name = |it: &Start| (it.job, it.attempt);
     starts.sort_by(|a, b| time(a).total_cmp(&time(b)).then(name(a).cmp(&name(b))));

@@ -1,9 +1,8 @@
 //! The services of a provider: one for each kind of work, each with state of its own.
 //!
-//! [`Services`] gives each message and each timer to the service that expects it, and calls the
-//! services in a fixed order where several of them take part: in a decision, after a failure, after
-//! a crash, and at the end of a run. A provider that does not bargain, take parts or take part in
-//! transactions does not have the service for it.
+//! [`Services`] gives each message and each timer to the service that expects it. Several services take part in a
+//! decision, after a failure or a crash, and at the end of a run; they are then called in a fixed order. A provider
+//! that does not bargain, take parts or take part in transactions does not have the service for it.
 
 mod bargains;
 mod coallocation;

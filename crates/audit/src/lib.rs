@@ -82,12 +82,14 @@ impl Books {
         self.resources.contains(place)
     }
 
-    /// True if parts of jobs may have been given up because other parts could not run. No table has their work.
+    /// True if parts of jobs may have run in vain: other parts could not run, or their transaction failed. No table
+    /// has their work.
     fn gives_up_parts(&self) -> bool {
-        match &self.rows.messages {
+        let are_given_up = match &self.rows.messages {
             Some(messages) => messages.iter().any(|it| it.kind == "give_up"),
             None => !self.rows.bookings.is_empty(),
-        }
+        };
+        are_given_up || !self.rows.transactions.is_empty()
     }
 
     /// True if a grid certainly had a job.

@@ -58,6 +58,8 @@ pub enum AgreementEvent {
     GivenUp,
     /// By a participant: its part has ended.
     PartOver,
+    /// By a participant: its part cannot run, because it has lost its processors or its place.
+    PartFailed,
 }
 
 /// Wait-for relation at one participant: pairs of jobs of agreements, the first of which waits for the second.

@@ -25,8 +25,8 @@ use haggle_agreements::seat::{Act, carry_out};
 use haggle_model::agreement::Waits;
 use haggle_model::{ActorId, AgreementEvent, JobId, JobOutcome, Observation, Span, Time};
 use haggle_scheduling::Interval;
-use haggle_scheduling::coallocation::CoallocationQueue;
 use haggle_scheduling::Slot;
+use haggle_scheduling::coallocation::CoallocationQueue;
 
 pub(in crate::provider) use self::booking::Booking;
 use self::booking::begin_booking;

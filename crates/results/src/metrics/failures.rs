@@ -21,8 +21,8 @@ pub struct FailureMetrics {
     pub work: f64,
     /// Work of runs to their end or limit, including work saved in checkpoints, processor-seconds.
     pub work_useful: f64,
-    /// Work that was not saved when processors failed, or that was saved for a job without result, and work of
-    /// parts that were given up because other parts of their jobs could not run, processor-seconds.
+    /// Work that was not saved when processors failed, or that was saved for a job without result,
+    /// processor-seconds. It includes parts that were given up because other parts of their jobs could not run.
     pub work_lost: f64,
     /// Reading and writing of checkpoints, processor-seconds.
     pub work_checkpoints: f64,

@@ -212,6 +212,11 @@ impl TransactionLog {
                 self.account.given_up(now, actor, id);
                 self.leaves(id, actor);
             }
+            // A failed part is over, but it is no orphan: nothing of it is left to run.
+            AgreementEvent::PartFailed => {
+                self.account.ended(actor, id);
+                self.leaves(id, actor);
+            }
             AgreementEvent::PartOver => {
                 self.account.ended(actor, id);
                 if let Some(Part { processors, since, .. }) = self.leaves(id, actor)

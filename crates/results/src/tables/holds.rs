@@ -23,5 +23,5 @@ table! {
     carried_out: Option<f64> = Seconds, "carrying_out_time", "s", "time at which the provider was notified that the part may begin", Empty("it did not");
     started: Option<f64> = Seconds, "starting_time", "s", "time at which it got its processors: planned_starting_time, or later if the provider was down then", Empty("it was given up before, or waited when the run stopped");
     end: Option<f64> = Seconds, "end_time", "s", "time at which it ended or was given back", Empty("neither, when the run stopped");
-    outcome: String = Word, "outcome", "", "`over`: it ran to its end or limit; `given_up`, whether or not it had begun; `open` when the run stopped", Never;
+    outcome: String = Word, "outcome", "", "`over`: it ran to its end or limit; `given_up`, whether or not it had begun; `failed`: it lost its processors or its place; `open` when the run stopped", Never;
 }

@@ -76,6 +76,9 @@ impl RunWriter {
             AgreementEvent::PartOver => {
                 self.holds.end((id, actor), Some(now), "over", &mut self.files)
             }
+            AgreementEvent::PartFailed => {
+                self.holds.end((id, actor), Some(now), "failed", &mut self.files)
+            }
             AgreementEvent::Opened { .. }
             | AgreementEvent::Decided
             | AgreementEvent::Agreed { .. }

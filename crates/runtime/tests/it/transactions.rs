@@ -314,7 +314,7 @@ impl Watcher {
             AgreementEvent::GivenUp => {
                 self.parts.insert((actor, id), Part::GivenUp);
             }
-            AgreementEvent::PartOver => {
+            AgreementEvent::PartOver | AgreementEvent::PartFailed => {
                 self.parts.insert((actor, id), Part::Over);
             }
             AgreementEvent::Decided | AgreementEvent::Occupied | AgreementEvent::Sent(_) => {}

@@ -1,6 +1,5 @@
 //! Actors: the targets of users, the providers of metaschedulers, and the ends of links.
 
-
 use super::names::{Known, Names};
 use super::{Check, list};
 use crate::file::{AsksFor, Metascheduler, Role, Step};

@@ -79,8 +79,11 @@ pub(in crate::provider::services) fn lose(turn: &mut Turn<'_>, slot: Slot, losse
     core.machine.end(&attempt);
     losses.killed.push(attempt.killed(slot));
     losses.parts.push(slot);
-    let run = attempt.lost(core.config.id, *now);
-    out.observe(Observation::RunLost { job: booking.ask.job, run });
+    // A part that waited for the other parts of its job did nothing: its hold was in vain.
+    if let Some(start) = booking.runs_since {
+        let run = Attempt { start, ..attempt }.lost(core.config.id, *now);
+        out.observe(Observation::RunLost { job: booking.ask.job, run });
+    }
 }
 
 impl Booking {
@@ -172,7 +175,11 @@ impl Transactions {
         job: JobId,
         outcome: JobOutcome,
     ) {
-        observe_agreement(turn, id, job, AgreementEvent::PartOver);
+        let event = match outcome {
+            JobOutcome::Failed => AgreementEvent::PartFailed,
+            _ => AgreementEvent::PartOver,
+        };
+        observe_agreement(turn, id, job, event);
         self.remember_over(turn, id);
         let party = self.party(id);
         let retry = party.and_then(|it| self.parties[it].transacting.transaction.retry());
