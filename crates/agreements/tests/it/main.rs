@@ -4,6 +4,7 @@ mod arena;
 mod claimed_elsewhere;
 mod contention;
 mod counts;
+mod draws;
 mod every_history;
 mod late_outcomes;
 mod protocols;
