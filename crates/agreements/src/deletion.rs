@@ -59,7 +59,9 @@ impl<S: Subject> Deletion<S> {
             return;
         }
         match message {
-            Booking::Deleted { round } | Booking::Refused { round, .. } if round == self.round => {
+            Booking::Deleted { round, .. } | Booking::Refused { round, .. }
+                if round == self.round =>
+            {
                 self.torn = true;
             }
             // Of any round: nothing else is booked after it.

@@ -19,8 +19,9 @@
 //!
 //! The next start is requested when all reservations for the last one are known to be cancelled. A part
 //! begins by itself when its start comes, and no two parts of a group must begin for different rounds. If a
-//! part has ended by then, there is no other start, and the negotiation fails. If replies do not arrive in
-//! time, it is given up like a group of [one-phase all-or-none](crate::one_phase).
+//! part has ended by then, or may have ended, there is no other start, and the negotiation fails. If
+//! replies do not arrive in time, it is given up like a group of [one-phase
+//! all-or-none](crate::one_phase).
 //!
 //! The coordinator records the participants that it asks, and that all were booked. After a crash it takes
 //! unfinished bookings back.
@@ -389,9 +390,11 @@ impl<S: Windowed> Machine<Negotiation<S>> for Negotiator<S> {
                 asked.state = Reply::Over(terms);
                 self.answered(now, number, out);
             }
-            (Booking::Deleted { round }, Reply::Deleting) if round == asked.round => {
+            (Booking::Deleted { round, may_have_run }, Reply::Deleting) if round == asked.round => {
                 asked.state = Reply::Idle;
-                if !parts.values().any(|asked| matches!(asked.state, Reply::Deleting)) {
+                if may_have_run {
+                    self.fail(now, number, out);
+                } else if !parts.values().any(|asked| matches!(asked.state, Reply::Deleting)) {
                     self.ask(now, number, out);
                 }
             }

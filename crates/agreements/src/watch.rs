@@ -14,8 +14,9 @@
 //!
 //! Booking only room that was free a moment ago causes fewer conflicts. If a participant refuses all the
 //! same, the bookings are deleted and the watch begins again. The next bookings wait until the last ones
-//! are known to be deleted. If a part has ended by then, the group has failed. The coordinator records
-//! nothing. A group without replies in time is given up, as in [one-phase all-or-none](crate::one_phase).
+//! are known to be deleted. If a part has ended by then, or may have ended, the group has failed. The
+//! coordinator records nothing. A group without replies in time is given up, as in [one-phase
+//! all-or-none](crate::one_phase).
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -308,8 +309,12 @@ impl<S: Subject> Machine<Watching<S>> for Watcher<S> {
             (Booking::Over { round, terms }, Phase::Booking) if round == current => {
                 part.reply = Some(Reply::Over(terms));
             }
-            (Booking::Deleted { round }, Phase::Watching) if is_deleted(round) => {
+            (Booking::Deleted { round, may_have_run }, Phase::Watching) if is_deleted(round) => {
                 part.deleting = false;
+                if may_have_run {
+                    self.fail(now, number, out);
+                    return;
+                }
             }
             // Another participant has refused, so the group cannot be carried out in that round.
             (Booking::Over { round, terms }, Phase::Watching) if is_deleted(round) => {
