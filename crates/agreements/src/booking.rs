@@ -30,7 +30,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
-use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said};
+use crate::protocol::{Body, Bound, Duty, Machine, Participates, Protocol, Said};
 use crate::watches::{Epoch, Watch, Watches};
 use crate::{AgreementId, Output, Subject};
 
@@ -238,7 +238,7 @@ where
         _: &P::Rules,
         records: Vec<Note<Stand<S>>>,
         now: Time,
-        out: &mut Outputs<P, Self>,
+        out: &mut Out<S>,
     ) -> Self {
         let memory: Memory<Stand<S>> = Memory::start(records);
         let is_deleted = |stage: &Stage<S>| matches!(stage, Stage::Deleting | Stage::Deleted);
@@ -247,13 +247,7 @@ where
         Bookings { memory, watches: Watches::start(now) }
     }
 
-    fn on_message(
-        &mut self,
-        _: Time,
-        from: ActorId,
-        message: Said<Booking<S>>,
-        out: &mut Outputs<P, Self>,
-    ) {
+    fn on_message(&mut self, _: Time, from: ActorId, message: Said<Booking<S>>, out: &mut Out<S>) {
         let Said { id, settled, body } = message;
         if from != id.coordinator {
             return;
@@ -295,22 +289,11 @@ where
         }
     }
 
-    fn on_timer(&mut self, _: Time, (): (), _: &mut Outputs<P, Self>) {}
+    fn on_timer(&mut self, _: Time, (): (), _: &mut Out<S>) {}
 }
 
-impl<S, P> Participates<P> for Bookings<S>
-where
-    S: Subject,
-    P: Protocol<Subject = S, Message = Said<Booking<S>>>,
-{
-    fn ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        terms: S::Terms,
-        _: Span,
-        out: &mut Outputs<P, Self>,
-    ) {
+impl<S: Subject> Participates<S, Out<S>> for Bookings<S> {
+    fn ready(&mut self, _: Time, id: AgreementId, terms: S::Terms, _: Span, out: &mut Out<S>) {
         let Some(Stand { round, stage: Stage::Considered(request) }) = self.memory.states.get(&id)
         else {
             return;
@@ -322,13 +305,7 @@ where
         self.repeat(id, round, out);
     }
 
-    fn not_ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        counter: S::Counter,
-        out: &mut Outputs<P, Self>,
-    ) {
+    fn not_ready(&mut self, _: Time, id: AgreementId, counter: S::Counter, out: &mut Out<S>) {
         let Some(Stand { round, stage: Stage::Considered(_) }) = self.memory.states.get(&id) else {
             return;
         };
@@ -337,7 +314,7 @@ where
         self.repeat(id, round, out);
     }
 
-    fn over(&mut self, _: Time, id: AgreementId, out: &mut Outputs<P, Self>) {
+    fn over(&mut self, _: Time, id: AgreementId, out: &mut Out<S>) {
         let Some(Stand { round, stage: Stage::Booked(_, terms) }) = self.memory.states.get(&id)
         else {
             return;
@@ -346,7 +323,7 @@ where
         self.memory.enter(id, Stand { round, stage }, out);
     }
 
-    fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut Outputs<P, Self>) {
+    fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut Out<S>) {
         if let Some((epoch, _)) = self.watches.news(now, id, fits) {
             self.memory.answer(id, Booking::Avail { epoch, fits }, out);
         }

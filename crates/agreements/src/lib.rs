@@ -170,6 +170,7 @@ pub mod claiming;
 pub mod contention;
 mod coordinator;
 mod deletion;
+pub mod holding;
 mod ledger;
 pub mod locking;
 pub mod negotiation;

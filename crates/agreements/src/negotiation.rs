@@ -417,8 +417,8 @@ impl<S: Windowed> Machine<Negotiation<S>> for Negotiator<S> {
     }
 }
 
-impl<S: Windowed> Coordinates<Negotiation<S>> for Negotiator<S> {
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
+impl<S: Windowed> Coordinates<S, Out<S>> for Negotiator<S> {
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.stages.number(out);
         self.stages.enter(number, Stage::Begun(parts.clone()), out);
         let window = |(_, request): &(ActorId, S::Request)| S::window(request);
@@ -428,7 +428,7 @@ impl<S: Windowed> Coordinates<Negotiation<S>> for Negotiator<S> {
         let parts = parts.into_iter().map(|(who, request)| (who, asked(request))).collect();
         self.rounds.insert(number, Round { parts, round: 0, from, last, deletion: None });
         self.ask(now, number, out);
-        number
+        Some(number)
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {

@@ -272,15 +272,15 @@ impl<S: Subject> Machine<OnePhase<S>> for Books<S> {
     }
 }
 
-impl<S: Subject> Coordinates<OnePhase<S>> for Books<S> {
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
+impl<S: Subject> Coordinates<S, Out<S>> for Books<S> {
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.groups.number(out);
         let (terms, counters) = (BTreeMap::new(), BTreeMap::new());
         let over = BTreeSet::new();
         let group = Group { parts, asked: 0, terms, over, counters, deletion: None };
         self.groups.open.insert(number, group);
         self.ask(now, number, out);
-        number
+        Some(number)
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {

@@ -338,8 +338,8 @@ impl<S: Subject> Machine<Watching<S>> for Watcher<S> {
     }
 }
 
-impl<S: Subject> Coordinates<Watching<S>> for Watcher<S> {
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
+impl<S: Subject> Coordinates<S, Out<S>> for Watcher<S> {
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.groups.number(out);
         let part = |request| Part { request, avail: None, deleting: false, reply: None };
         let parts = parts.into_iter().map(|(who, request)| (who, part(request))).collect();
@@ -348,7 +348,7 @@ impl<S: Subject> Coordinates<Watching<S>> for Watcher<S> {
         let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
         out.push(Output::Set { timer, at });
         self.repeat(now, number, out);
-        number
+        Some(number)
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {

@@ -44,7 +44,7 @@ fn deleted() -> (Out, Vec<Noted>) {
     let mut bookings = started(Vec::new(), &mut out);
     hear(&mut bookings, Booking::Book { round: 0, request: ask(5) }, &mut out);
     let (terms, lease) = (Time::from_secs(5), Span::FOREVER);
-    Participates::<Protocol>::ready(&mut bookings, Time::ZERO, ID, terms, lease, &mut out);
+    bookings.ready(Time::ZERO, ID, terms, lease, &mut out);
     let before = records(&out);
     out.clear();
     hear(&mut bookings, Booking::Delete { round: 0 }, &mut out);
@@ -107,7 +107,8 @@ fn no_other_start_is_requested_when_a_part_may_have_run() {
         &mut out,
     );
     let wide = Ask { window: Some((Time::from_secs(5), Time::from_secs(50))), ..ask(5) };
-    let number = negotiator.open(Time::ZERO, vec![(ME, wide), (OTHER, wide)], &mut out);
+    let number =
+        negotiator.open(Time::ZERO, vec![(ME, wide), (OTHER, wide)], &mut out).expect("it is up");
     let mut hear = |from, body, out: &mut _| {
         negotiator.on_message(Time::ZERO, from, said(body), out);
     };
