@@ -165,11 +165,12 @@
 
 pub mod account;
 pub mod back_off;
+pub mod booker;
 pub mod booking;
 pub mod claiming;
 pub mod contention;
 mod coordinator;
-mod deletion;
+pub mod deletion;
 pub mod holding;
 mod ledger;
 pub mod locking;

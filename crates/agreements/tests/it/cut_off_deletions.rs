@@ -1,7 +1,8 @@
 //! A participant crashes between the record of a deletion and the end of the deleted part.
 
+use haggle_agreements::booker::Booker;
 use haggle_agreements::booking::{Booking, Bookings};
-use haggle_agreements::negotiation::{Negotiation, NegotiationRules};
+use haggle_agreements::negotiation::{Negotiation, NegotiationRules, Round};
 use haggle_agreements::protocol::{
     Coordinates, Duty, Machine, Outputs, Participates, Said, Verdict,
 };
@@ -11,6 +12,7 @@ use haggle_model::{ActorId, Span, Time};
 use crate::arena::{Ask, Room};
 
 type Protocol = Negotiation<Room>;
+type Negotiator = Booker<Room, Round<Room>>;
 type Out = Outputs<Protocol, Bookings<Room>>;
 
 const COORDINATOR: ActorId = ActorId(0);
@@ -99,18 +101,13 @@ fn records_stop(outputs: &[<Out as IntoIterator>::Item], stop: Option<usize>) ->
 #[test]
 fn no_other_start_is_requested_when_a_part_may_have_run() {
     let mut out = Vec::new();
-    let mut negotiator = <Protocol as haggle_agreements::protocol::Protocol>::Coordinator::start(
-        COORDINATOR,
-        &RULES,
-        Vec::new(),
-        Time::ZERO,
-        &mut out,
-    );
+    let start = Machine::<Protocol>::start;
+    let mut negotiator: Negotiator = start(COORDINATOR, &RULES, Vec::new(), Time::ZERO, &mut out);
     let wide = Ask { window: Some((Time::from_secs(5), Time::from_secs(50))), ..ask(5) };
     let number =
         negotiator.open(Time::ZERO, vec![(ME, wide), (OTHER, wide)], &mut out).expect("it is up");
     let mut hear = |from, body, out: &mut _| {
-        negotiator.on_message(Time::ZERO, from, said(body), out);
+        Machine::<Protocol>::on_message(&mut negotiator, Time::ZERO, from, said(body), out);
     };
     hear(ME, Booking::Booked { round: 0, terms: Time::from_secs(5) }, &mut out);
     hear(OTHER, Booking::Refused { round: 0, counter: Time::from_secs(9) }, &mut out);
