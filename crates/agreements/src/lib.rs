@@ -118,7 +118,7 @@
 //! | not ready, but these are new offers | [`Participant::not_ready`] → [`Vote::NotReady`] |
 //! | all parts have answered | [`Progress::AllReady`], or [`Progress::Aborted`] with the votes |
 //! | run it | [`Coordinator::commit`] → [`Task::CarryOut`], or [`Task::TakeUnheld`] if the hold has lapsed |
-//! | it is queued | the machine's answer; [`Participant::take`] brings the receipt |
+//! | it is queued | the machine's answer; [`Participant::take`] brings the new terms |
 //! | all have committed: the user is promised | [`Progress::Committed`] |
 //! | a bag goes unheld to one provider | [`Coordinator::commit_unprepared`] |
 //! | a failed round, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
@@ -150,6 +150,9 @@
 //!
 //! "Alone" means without rivals and faults: n participants, q candidates, a acceptors, r rounds, q₁ and q₂
 //! polls, messages that take d. With a `retry`, some protocols acknowledge more.
+//!
+//! Protocols share machines: the participant of those with leases is a [`holding::Holder`], the coordinator
+//! of those with bookings is a [`booker::Booker`].
 //!
 //! A failed group is tried again after a [`back_off`]. [`contention`] finds groups that obstruct each
 //! other: deadlock, livelock, starvation. [`account`] counts the costs.

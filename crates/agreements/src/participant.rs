@@ -112,6 +112,11 @@ impl<S: Subject> Participant<S> {
         self.0.states.iter().map(|(&id, state)| (id, state))
     }
 
+    /// Its state in an agreement.
+    pub fn state(&self, id: AgreementId) -> Option<&ParticipantState<S>> {
+        self.0.states.get(&id)
+    }
+
     /// Returns whether it has a state in this agreement, or knows that the agreement has ended.
     pub fn knows(&self, id: AgreementId) -> bool {
         self.0.states.contains_key(&id) || id.number < self.0.settled_by(id.coordinator)

@@ -193,8 +193,7 @@ fn status<S: Subject>(
     id: AgreementId,
     operation: Operation,
 ) -> Status<S> {
-    let state = participant.states().find(|it| it.0 == id).map(|it| it.1);
-    match (operation, state) {
+    match (operation, participant.state(id)) {
         (Operation::Reserve, Some(ParticipantState::Asked { .. })) => Status::Pending,
         (Operation::Reserve, Some(ParticipantState::Held(Hold { terms, lease, .. }))) => {
             Status::Prepared { terms: terms.clone(), lease: *lease }
