@@ -103,8 +103,8 @@
 //!
 //! A driver carries out outputs in order. An output to the owner may lead to more calls; their outputs come
 //! after those that are there. When a timer is set again or stopped, its earlier setting is void. After a
-//! crash, [`Coordinator::start`] and [`Participant::start`] take the records in the order in which they were
-//! persisted; at the first start there are none.
+//! crash, [`protocol::Machine::start`] takes the records in the order in which they were persisted; at the
+//! first start there are none.
 //!
 //! # Bags as agreements
 //!
@@ -122,7 +122,7 @@
 //! | all have committed: the user is promised | [`Progress::Committed`] |
 //! | a bag goes unheld to one provider | [`Coordinator::commit_unprepared`] |
 //! | a failed round, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
-//! | held tasks are due, before any start | [`Participant::on_timer`] |
+//! | held tasks are due, before any start | [`protocol::Machine::on_timer`] |
 //! | providers that hold nothing are released | not part of an agreement |
 //!
 //! Without losses `retry` is `None` and every vote arrives, so the coordinator needs no timer. The plan wakes
