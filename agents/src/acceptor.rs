@@ -15,7 +15,7 @@ const JOBS_KEPT: usize = 4096;
 /// Stores votes and decisions for the coordinators of one protocol.
 #[derive(Debug)]
 pub struct Acceptor {
-    seat: Box<dyn Witnesses>,
+    seat: Box<Witnesses>,
     jobs: BTreeMap<AgreementId, JobId>,
     started: bool,
 }

@@ -10,9 +10,6 @@
 //! The owner of a machine carries out its acts in order. An act may lead to more acts, which are
 //! appended. A crash of the owner loses the machine; it starts again from its records.
 
-mod seat;
-
-use haggle_agreements::Rules;
 use haggle_agreements::claiming::{Claiming, ClaimingRules};
 use haggle_agreements::negotiation::{Negotiation, NegotiationRules};
 use haggle_agreements::one_phase::{OnePhase, OnePhaseRules};
@@ -20,15 +17,49 @@ use haggle_agreements::ordered::{Ordered, OrderedRules};
 use haggle_agreements::paxos::{Paxos, PaxosRules};
 use haggle_agreements::polling::{Polling, PollingRules};
 use haggle_agreements::probing::{Probing, ProbingRules};
-use haggle_agreements::protocol::{Protocol, Times, Traits};
-use haggle_agreements::seat::{Keeps, Seat};
+use haggle_agreements::protocol::{self, Duty, Protocol, Times, Traits, Verdict};
+use haggle_agreements::seat::{self, Drives, Keeps, Seat};
 use haggle_agreements::two_phase::TwoPhase;
 use haggle_agreements::watch::{WatchRules, Watching};
-use haggle_model::{ActorId, Span};
+use haggle_agreements::{AgreementId, Rules};
+use haggle_model::{ActorId, Span, Time};
 
-use crate::protocol::transaction::Room;
+use crate::protocol::transaction::{Room, Spoken};
 
-pub use seat::{Act, Acts, Coordinates, Drives, Participates, Witnesses};
+/// An act that a machine requests of its owner.
+pub type Act<N> = seat::Act<Spoken, N>;
+
+/// The acts that a machine requests of its owner, in order.
+pub type Acts<N> = seat::Acts<Spoken, N>;
+
+/// The seat of a coordinator of any protocol.
+pub trait Coordinates:
+    Drives<Spoken, Verdict<Room>> + protocol::Coordinates<Room, Acts<Verdict<Room>>>
+{
+}
+
+impl<T> Coordinates for T where
+    T: Drives<Spoken, Verdict<Room>> + protocol::Coordinates<Room, Acts<Verdict<Room>>>
+{
+}
+
+/// The seat of a participant of any protocol.
+pub trait Participates:
+    Drives<Spoken, Duty<Room>> + protocol::Participates<Room, Acts<Duty<Room>>>
+{
+    /// The requested part can never be held.
+    fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) {
+        self.never_ready(now, id, Time::FOREVER, acts);
+    }
+}
+
+impl<T> Participates for T where
+    T: Drives<Spoken, Duty<Room>> + protocol::Participates<Room, Acts<Duty<Room>>>
+{
+}
+
+/// The seat of an acceptor of any protocol, which stores decisions for others.
+pub type Witnesses = dyn Drives<Spoken, ()>;
 
 /// A protocol with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,43 +87,18 @@ pub enum Transaction {
 /// Evaluates the same expression with the type of any protocol and its rules.
 macro_rules! with {
     ($transaction:expr, $P:ident, $rules:ident => $do:expr) => {
+        with!(
+            $transaction, $P, $rules => $do, TwoPhase: TwoPhase, OnePhase: OnePhase,
+            Polling: Polling, Paxos: Paxos, Negotiation: Negotiation, Claiming: Claiming,
+            Ordered: Ordered, Probing: Probing, Watch: Watching
+        )
+    };
+    ($transaction:expr, $P:ident, $rules:ident => $do:expr, $($name:ident: $protocol:ident),*) => {
         match $transaction {
-            Transaction::TwoPhase($rules) => {
-                type $P = TwoPhase<Room>;
+            $(Transaction::$name($rules) => {
+                type $P = $protocol<Room>;
                 $do
-            }
-            Transaction::OnePhase($rules) => {
-                type $P = OnePhase<Room>;
-                $do
-            }
-            Transaction::Polling($rules) => {
-                type $P = Polling<Room>;
-                $do
-            }
-            Transaction::Paxos($rules) => {
-                type $P = Paxos<Room>;
-                $do
-            }
-            Transaction::Negotiation($rules) => {
-                type $P = Negotiation<Room>;
-                $do
-            }
-            Transaction::Claiming($rules) => {
-                type $P = Claiming<Room>;
-                $do
-            }
-            Transaction::Ordered($rules) => {
-                type $P = Ordered<Room>;
-                $do
-            }
-            Transaction::Probing($rules) => {
-                type $P = Probing<Room>;
-                $do
-            }
-            Transaction::Watch($rules) => {
-                type $P = Watching<Room>;
-                $do
-            }
+            })*
         }
     };
 }
@@ -106,21 +112,21 @@ impl Transaction {
     /// The machine of a coordinator, which must be started.
     pub fn coordinator(&self, me: ActorId) -> Box<dyn Coordinates> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Coordinator>::new(me, Clone::clone(rules), Keeps::All))
+            Box::new(Seat::<<P as Protocol>::Coordinator, P>::new(me, Clone::clone(rules), Keeps::All))
         })
     }
 
     /// The machine of a participant, which must be started.
     pub fn participant(&self, me: ActorId) -> Box<dyn Participates> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Participant>::new(me, Clone::clone(rules), Keeps::All))
+            Box::new(Seat::<<P as Protocol>::Participant, P>::new(me, Clone::clone(rules), Keeps::All))
         })
     }
 
     /// The machine of an acceptor, which must be started.
-    pub fn witness(&self, me: ActorId) -> Box<dyn Witnesses> {
+    pub fn witness(&self, me: ActorId) -> Box<Witnesses> {
         with!(self, P, rules => {
-            Box::new(Seat::<P, <P as Protocol>::Witness>::new(me, Clone::clone(rules), Keeps::All))
+            Box::new(Seat::<<P as Protocol>::Witness, P>::new(me, Clone::clone(rules), Keeps::All))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agreements::seat::{self, Act, Keeps, Plain};
+use haggle_agreements::seat::{self, Act, Keeps};
 use haggle_agreements::{
     Answer, Coordinator, InDoubt, Progress, Rules, ToCoordinator, ToParticipant, Vote,
 };
@@ -17,7 +17,7 @@ use crate::protocol::coallocation::{Parts, Place, Program, Want};
 use crate::protocol::{CoallocationMessage, Timer};
 
 /// The coordinator of a metascheduler, in its seat.
-pub(super) type Seat = seat::Seat<Plain, Coordinator<Parts>>;
+pub(super) type Seat = seat::Seat<Coordinator<Parts>>;
 
 /// Number of losses of a message for which an agreement provides time.
 const REPETITIONS: i64 = 4;

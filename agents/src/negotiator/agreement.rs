@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_agreements::seat::{self, Act, Keeps, Plain};
+use haggle_agreements::seat::{self, Act, Keeps};
 use haggle_agreements::{
     self as agreements, Coordinator, InDoubt, Progress, Rules, ToCoordinator, ToParticipant, Vote,
 };
@@ -40,7 +40,7 @@ fn rules(retry: Option<Span>) -> Rules {
 }
 
 /// The coordinator of a metascheduler, in its seat.
-pub(super) type Seat = seat::Seat<Plain, Coordinator<Bags>>;
+pub(super) type Seat = seat::Seat<Coordinator<Bags>>;
 
 type Acts = seat::Acts<ToParticipant<Bags>, Progress<Bags>>;
 

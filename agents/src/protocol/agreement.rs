@@ -31,13 +31,12 @@ pub struct Bags;
 impl Subject for Bags {
     /// The requested tasks of the bag.
     type Request = Arc<Award>;
-    /// Planned completion of the held tasks, not later than offered.
+    /// Planned completion: of held tasks, not later than offered; of tasks that were not held,
+    /// [`Time::FOREVER`] = unknown.
     type Terms = Time;
     /// New offers.
     type Counter = Arc<Answer>;
     type Order = ShareOrder;
-    /// Planned completion of tasks that were not held; [`Time::FOREVER`] = unknown.
-    type Receipt = Time;
 }
 
 /// Data that a provider needs to run its share.

@@ -50,7 +50,6 @@ impl Subject for Parts {
     /// Time from which there would be room for a part, if that is disclosed.
     type Counter = Option<Time>;
     type Order = ();
-    type Receipt = ();
 }
 
 /// Request to a provider.

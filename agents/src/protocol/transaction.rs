@@ -14,17 +14,14 @@
 //! The messages between the two lines are those of [`haggle_agreements`], about [`Room`].
 
 use haggle_agreements::booking::Booking;
-use haggle_agreements::claiming::{Claim, Claiming};
+use haggle_agreements::claiming::Claim;
 use haggle_agreements::locking::Locking;
-use haggle_agreements::negotiation::{Negotiation, Windowed};
-use haggle_agreements::one_phase::OnePhase;
-use haggle_agreements::ordered::Ordered;
-use haggle_agreements::paxos::{Ballot, Choice, Paxos};
-use haggle_agreements::polling::{Operation, Polled, Polling, Status};
-use haggle_agreements::probing::{Probed, Probing};
-use haggle_agreements::protocol::{Message as _, Protocol};
-use haggle_agreements::two_phase::{TwoPhase, Wire};
-use haggle_agreements::watch::Watching;
+use haggle_agreements::negotiation::Windowed;
+use haggle_agreements::paxos::{Ballot, Choice};
+use haggle_agreements::polling::{Operation, Polled, Status};
+use haggle_agreements::probing::Probed;
+use haggle_agreements::protocol::{Message as _, Said};
+use haggle_agreements::two_phase::Wire;
 use haggle_agreements::{AgreementId, Answer, Instruction, Subject};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
@@ -43,8 +40,7 @@ impl Subject for Room {
     type Terms = Time;
     /// The first possible start; [`Time::FOREVER`] = it is not disclosed, or there is none.
     type Counter = Time;
-    type Order = Time;
-    type Receipt = ();
+    type Order = ();
 }
 
 /// Request for a part.
@@ -86,20 +82,12 @@ impl Windowed for Room {
     }
 }
 
-/// A protocol about [`Room`] whose messages travel as [`Spoken`].
-pub trait Speaks: Protocol<Subject = Room> {
-    /// A message as it travels.
-    fn wrap(message: Self::Message) -> Spoken;
-    /// A message that has travelled, if it is one of this protocol.
-    fn unwrap(spoken: Spoken) -> Option<Self::Message>;
-}
-
 macro_rules! spoken {
-    ($($(#[$doc:meta])* $Name:ident($protocol:ty),)*) => {
+    ($($(#[$doc:meta])* $Name:ident($message:ty),)*) => {
         /// A message of any of the protocols.
         #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum Spoken {
-            $($(#[$doc])* $Name(<$protocol as Protocol>::Message),)*
+            $($(#[$doc])* $Name($message),)*
         }
 
         impl Spoken {
@@ -118,15 +106,20 @@ macro_rules! spoken {
             }
         }
 
-        $(impl Speaks for $protocol {
-            fn wrap(message: Self::Message) -> Spoken {
+        $(impl From<$message> for Spoken {
+            fn from(message: $message) -> Spoken {
                 Spoken::$Name(message)
             }
+        }
 
-            fn unwrap(spoken: Spoken) -> Option<Self::Message> {
+        impl TryFrom<Spoken> for $message {
+            /// A message of another protocol.
+            type Error = Spoken;
+
+            fn try_from(spoken: Spoken) -> Result<$message, Spoken> {
                 match spoken {
-                    Spoken::$Name(message) => Some(message),
-                    _ => None,
+                    Spoken::$Name(message) => Ok(message),
+                    other => Err(other),
                 }
             }
         })*
@@ -135,23 +128,19 @@ macro_rules! spoken {
 
 spoken! {
     /// Two-phase commit.
-    TwoPhase(TwoPhase<Room>),
-    /// All are booked, or the booked ones are deleted.
-    OnePhase(OnePhase<Room>),
+    TwoPhase(Wire<Room>),
+    /// Parts are booked, and the booked ones are deleted if not all are: three protocols.
+    Booking(Said<Booking<Room>>),
     /// Two-phase commit; the coordinator polls for answers.
-    Polling(Polling<Room>),
+    Polling(Said<Polled<Room>>),
     /// Paxos commit.
-    Paxos(Paxos<Room>),
-    /// Rounds with other starts.
-    Negotiation(Negotiation<Room>),
+    Paxos(Said<Ballot<Room>>),
     /// Processors are claimed one by one.
-    Claiming(Claiming<Room>),
+    Claiming(Said<Claim<Room>>),
     /// Locks are requested in an order.
-    Ordered(Ordered<Room>),
+    Locking(Said<Locking<Room>>),
     /// Providers notify interested coordinators of changes.
-    Probing(Probing<Room>),
-    /// Claims wait until all have room.
-    Watching(Watching<Room>),
+    Probing(Said<Probed<Room>>),
 }
 
 protocol! {
@@ -240,9 +229,7 @@ fn tells(message: &Spoken) -> Tells<'static> {
             Polled::Status(Operation::Reserve, Status::Refused(counter)) => refuses(*counter),
             _ => None,
         },
-        Spoken::OnePhase(message) => books(&message.body),
-        Spoken::Negotiation(message) => books(&message.body),
-        Spoken::Watching(message) => books(&message.body),
+        Spoken::Booking(message) => books(&message.body),
         Spoken::Paxos(message) => match &message.body {
             Ballot::Begin { .. } | Ballot::Prepare { .. } => Some(DisclosedItem::Job),
             Ballot::Vote { choice: Choice::Aborted(Some(counter)), .. } => refuses(*counter),
@@ -254,7 +241,7 @@ fn tells(message: &Spoken) -> Tells<'static> {
             Claim::Preempted => Some(DisclosedItem::Change),
             _ => None,
         },
-        Spoken::Ordered(message) => match &message.body {
+        Spoken::Locking(message) => match &message.body {
             Locking::Request { .. } | Locking::Upgrade { .. } => Some(DisclosedItem::Job),
             Locking::YieldAsk { .. } => Some(DisclosedItem::Change),
             _ => None,

@@ -21,12 +21,16 @@
 //! agreement, and books nothing for it again. A coordinator starts the next round only when all bookings of
 //! the last one are known to be deleted. So bookings of two rounds never exist at the same time, even at
 //! different participants.
+//!
+//! A deletion is on record before the owner gives the part up, and again after that. After a crash between
+//! the two records, the part may have been carried out to its end in the meantime. So nothing is booked for
+//! the agreement again, and the coordinator starts no further round.
 
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
-use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said};
+use crate::protocol::{Body, Bound, Duty, Machine, Participates, Protocol, Said};
 use crate::watches::{Epoch, Watch, Watches};
 use crate::{AgreementId, Output, Subject};
 
@@ -64,6 +68,8 @@ pub enum Booking<S: Subject> {
     Deleted {
         /// The round.
         round: u32,
+        /// True if the part may have been carried out to its end: nothing is booked in later rounds either.
+        may_have_run: bool,
     },
     /// It was booked and has been carried out to its end: it cannot be deleted or booked again.
     Over {
@@ -120,6 +126,9 @@ enum Stage<S: Subject> {
     Considered(S::Request),
     Refused(S::Counter),
     Booked(S::Request, S::Terms),
+    /// It was booked, and its owner has not given it up yet. After a crash its owner may have carried it
+    /// out to its end.
+    Deleting,
     Deleted,
     /// The booked part was carried out to its end.
     Over(S::Terms),
@@ -138,7 +147,7 @@ impl<S: Subject> Bookings<S> {
     fn book(&mut self, id: AgreementId, round: u32, request: S::Request, out: &mut Out<S>) {
         match self.memory.states.get(&id) {
             Some(stand) if round < stand.round => {}
-            Some(stand) if round == stand.round || stand.is_over() => self.repeat(id, round, out),
+            Some(stand) if round == stand.round || stand.is_final() => self.repeat(id, round, out),
             before => {
                 // The earlier booking is given up first: a crash must neither leave both nor restore the
                 // old one.
@@ -160,7 +169,9 @@ impl<S: Subject> Bookings<S> {
             Stage::Considered(_) => return,
             Stage::Refused(counter) => Booking::Refused { round, counter: counter.clone() },
             Stage::Booked(_, terms) => Booking::Booked { round, terms: terms.clone() },
-            Stage::Deleted => Booking::Deleted { round },
+            Stage::Deleting | Stage::Deleted => {
+                Booking::Deleted { round, may_have_run: *stage == Stage::Deleting }
+            }
             Stage::Over(terms) => Booking::Over { round, terms: terms.clone() },
         };
         self.memory.answer(id, body, out);
@@ -172,14 +183,20 @@ impl<S: Subject> Bookings<S> {
         if before.is_some_and(|stand| stand.round > round) {
             return false;
         }
-        if before.is_some_and(Stand::is_over) {
+        if before.is_some_and(Stand::is_final) {
             return true;
         }
-        let binds = before.is_some_and(|stand| stand.stage.binds());
+        if before.is_some_and(|stand| matches!(stand.stage, Stage::Booked(..))) {
+            self.memory.enter(id, Stand { round, stage: Stage::Deleting }, out);
+            out.push(Output::Tell(Duty::GiveUp { id }));
+            self.memory.enter(id, Stand { round, stage: Stage::Deleted }, out);
+            return true;
+        }
+        let considered = before.is_some_and(|stand| stand.stage.binds());
         if before.is_none_or(|stand| stand.round < round || stand.stage != Stage::Deleted) {
             self.memory.enter(id, Stand { round, stage: Stage::Deleted }, out);
         }
-        if binds {
+        if considered {
             out.push(Output::Tell(Duty::GiveUp { id }));
         }
         true
@@ -194,8 +211,9 @@ impl<S: Subject> Bookings<S> {
 }
 
 impl<S: Subject> Stand<S> {
-    fn is_over(&self) -> bool {
-        matches!(self.stage, Stage::Over(_))
+    /// Returns whether nothing is booked for the agreement any more, in no round.
+    fn is_final(&self) -> bool {
+        matches!(self.stage, Stage::Over(_) | Stage::Deleting)
     }
 }
 
@@ -220,21 +238,16 @@ where
         _: &P::Rules,
         records: Vec<Note<Stand<S>>>,
         now: Time,
-        out: &mut Outputs<P, Self>,
+        out: &mut Out<S>,
     ) -> Self {
         let memory: Memory<Stand<S>> = Memory::start(records);
-        let deleted = memory.states.iter().filter(|(_, it)| it.stage == Stage::Deleted);
+        let is_deleted = |stage: &Stage<S>| matches!(stage, Stage::Deleting | Stage::Deleted);
+        let deleted = memory.states.iter().filter(|(_, it)| is_deleted(&it.stage));
         out.extend(deleted.map(|(&id, _)| Output::Tell(Duty::GiveUp { id })));
         Bookings { memory, watches: Watches::start(now) }
     }
 
-    fn on_message(
-        &mut self,
-        _: Time,
-        from: ActorId,
-        message: Said<Booking<S>>,
-        out: &mut Outputs<P, Self>,
-    ) {
+    fn on_message(&mut self, _: Time, from: ActorId, message: Said<Booking<S>>, out: &mut Out<S>) {
         let Said { id, settled, body } = message;
         if from != id.coordinator {
             return;
@@ -257,7 +270,8 @@ where
                     self.unwatch(id, out);
                     self.repeat(id, round, out);
                 } else {
-                    self.memory.answer(id, Booking::Deleted { round }, out);
+                    let deleted = Booking::Deleted { round, may_have_run: false };
+                    self.memory.answer(id, deleted, out);
                 }
             }
             Booking::Watch { request } => match self.watches.ask(id) {
@@ -275,22 +289,11 @@ where
         }
     }
 
-    fn on_timer(&mut self, _: Time, (): (), _: &mut Outputs<P, Self>) {}
+    fn on_timer(&mut self, _: Time, (): (), _: &mut Out<S>) {}
 }
 
-impl<S, P> Participates<P> for Bookings<S>
-where
-    S: Subject,
-    P: Protocol<Subject = S, Message = Said<Booking<S>>>,
-{
-    fn ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        terms: S::Terms,
-        _: Span,
-        out: &mut Outputs<P, Self>,
-    ) {
+impl<S: Subject> Participates<S, Out<S>> for Bookings<S> {
+    fn ready(&mut self, _: Time, id: AgreementId, terms: S::Terms, _: Span, out: &mut Out<S>) {
         let Some(Stand { round, stage: Stage::Considered(request) }) = self.memory.states.get(&id)
         else {
             return;
@@ -302,13 +305,7 @@ where
         self.repeat(id, round, out);
     }
 
-    fn not_ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        counter: S::Counter,
-        out: &mut Outputs<P, Self>,
-    ) {
+    fn not_ready(&mut self, _: Time, id: AgreementId, counter: S::Counter, out: &mut Out<S>) {
         let Some(Stand { round, stage: Stage::Considered(_) }) = self.memory.states.get(&id) else {
             return;
         };
@@ -317,7 +314,7 @@ where
         self.repeat(id, round, out);
     }
 
-    fn over(&mut self, _: Time, id: AgreementId, out: &mut Outputs<P, Self>) {
+    fn over(&mut self, _: Time, id: AgreementId, out: &mut Out<S>) {
         let Some(Stand { round, stage: Stage::Booked(_, terms) }) = self.memory.states.get(&id)
         else {
             return;
@@ -326,7 +323,7 @@ where
         self.memory.enter(id, Stand { round, stage }, out);
     }
 
-    fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut Outputs<P, Self>) {
+    fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut Out<S>) {
         if let Some((epoch, _)) = self.watches.news(now, id, fits) {
             self.memory.answer(id, Booking::Avail { epoch, fits }, out);
         }

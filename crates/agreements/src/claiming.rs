@@ -235,7 +235,7 @@ impl<S: Subject> Machine<Claiming<S>> for Claimed<S> {
     fn on_timer(&mut self, _: Time, (): (), _: &mut PartOut<S>) {}
 }
 
-impl<S: Subject> Participates<Claiming<S>> for Claimed<S> {
+impl<S: Subject> Participates<S, PartOut<S>> for Claimed<S> {
     fn ready(&mut self, _: Time, id: AgreementId, terms: S::Terms, _: Span, out: &mut PartOut<S>) {
         if let Some(ClaimState::Considered(request)) = self.0.states.get(&id) {
             let held = ClaimState::Held(request.clone(), terms.clone());
@@ -571,15 +571,15 @@ impl<S: Subject> Machine<Claiming<S>> for Claimant<S> {
     }
 }
 
-impl<S: Subject> Coordinates<Claiming<S>> for Claimant<S> {
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
+impl<S: Subject> Coordinates<S, Out<S>> for Claimant<S> {
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.stages.number(out);
         self.stages.enter(number, Stage::Begun(parts.iter().map(|it| it.0).collect()), out);
         let part = |request| Part { request, reply: Reply::Awaited, failures: 0 };
         let parts = parts.into_iter().map(|(who, request)| (who, part(request))).collect();
         self.parts.insert(number, parts);
         self.repeat(now, number, out);
-        number
+        Some(number)
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {

@@ -5,15 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::Entry;
-use crate::protocol::{Times, messages};
-use crate::seat::{Driven, Plain};
-use crate::{
-    AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
-};
-
-/// Numbers reserved by one record; after a crash, unused numbers of a block stay unused.
-const BLOCK: u64 = 1024;
+use crate::ledger::{Entry, Ledger};
+use crate::protocol::{Machine, Setting, Times, messages};
+use crate::{Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant};
 
 /// Rules of an agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,8 +63,8 @@ pub enum CoordinatorState<S: Subject> {
         retry: Option<Span>,
         /// Participants that have not acknowledged it, with their orders.
         orders: BTreeMap<ActorId, S::Order>,
-        /// Participants that have, with their receipts.
-        receipts: BTreeMap<ActorId, Option<S::Receipt>>,
+        /// Participants that have, with the terms of parts that they no longer held.
+        receipts: BTreeMap<ActorId, Option<S::Terms>>,
     },
     /// A lease ended before the commit arrived: the others give up their committed parts.
     Undoing {
@@ -126,8 +120,8 @@ pub enum Progress<S: Subject> {
     Committed {
         /// The agreement.
         number: u64,
-        /// Receipts of participants that took their parts although they no longer held them.
-        receipts: BTreeMap<ActorId, Option<S::Receipt>>,
+        /// Terms of participants that took their parts although they no longer held them.
+        receipts: BTreeMap<ActorId, Option<S::Terms>>,
     },
     /// It was decided to commit, but some participants no longer could; the others have undone their parts.
     Broken {
@@ -158,13 +152,7 @@ type Outputs<S> = Vec<CoordinatorOutput<S>>;
 
 /// All agreements that one actor coordinates, see [the page on agreements](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Coordinator<S: Subject> {
-    me: ActorId,
-    next: u64,
-    /// The first number that is not reserved.
-    reserved: u64,
-    open: BTreeMap<u64, CoordinatorState<S>>,
-}
+pub struct Coordinator<S: Subject>(Ledger<CoordinatorState<S>>);
 
 impl<S: Subject> CoordinatorState<S> {
     /// Returns whether an answer of this participant matters.
@@ -209,40 +197,21 @@ impl<S: Subject> CoordinatorState<S> {
 }
 
 impl<S: Subject> Coordinator<S> {
-    /// A coordinator with these records; there are none at its first start. It continues the decided
-    /// agreements, and has aborted all others.
-    pub fn start(
-        me: ActorId,
-        records: impl IntoIterator<Item = CoordinatorRecord<S>>,
-        now: Time,
-        out: &mut Outputs<S>,
-    ) -> Coordinator<S> {
-        let (reserved, open) = Entry::replay(records);
-        let mut coordinator = Coordinator { me, next: reserved, reserved, open };
-        let open: Vec<u64> = coordinator.open.keys().copied().collect();
-        for number in open {
-            coordinator.repeat(now, number, out);
-            // The crash may have come between the last undone part and the end of the agreement.
-            coordinator.end_if_undone(number, out);
-        }
-        coordinator
-    }
-
     /// Returns whether it has opened an agreement under this number and waits for no participant in it any
     /// more.
     pub fn is_settled(&self, number: u64) -> bool {
-        number < self.next && !self.open.contains_key(&number)
+        self.0.is_settled(number)
     }
 
     /// Uses no number below this one any more. An owner that passes the time before it opens an agreement
     /// discloses the times of its agreements, not their number.
     pub fn skip_to(&mut self, number: u64) {
-        self.next = self.next.max(number);
+        self.0.skip_to(number);
     }
 
     /// The agreements that have not ended, by their numbers.
     pub fn states(&self) -> impl Iterator<Item = (u64, &CoordinatorState<S>)> {
-        self.open.iter().map(|(&number, state)| (number, state))
+        self.0.open.iter().map(|(&number, state)| (number, state))
     }
 
     /// Requests all participants to hold their parts. Returns the agreement's number.
@@ -253,11 +222,11 @@ impl<S: Subject> Coordinator<S> {
         rules: Rules,
         out: &mut Outputs<S>,
     ) -> u64 {
-        let number = self.number(out);
+        let number = self.0.number(out);
         let decide_by = now + rules.lease - rules.margin;
         let votes = BTreeMap::new();
         let state = CoordinatorState::Voting { rules, opened: now, decide_by, requests, votes };
-        self.open.insert(number, state);
+        self.0.open.insert(number, state);
         out.push(Output::Set { timer: CoordinatorTimer::Decide(number), at: decide_by.max(now) });
         self.repeat(now, number, out);
         number
@@ -273,7 +242,7 @@ impl<S: Subject> Coordinator<S> {
         retry: Option<Span>,
         out: &mut Outputs<S>,
     ) -> u64 {
-        let number = self.number(out);
+        let number = self.0.number(out);
         let orders = BTreeMap::from([(participant, order)]);
         let receipts = BTreeMap::new();
         self.enter(now, number, CoordinatorState::Committing { retry, orders, receipts }, out);
@@ -289,7 +258,7 @@ impl<S: Subject> Coordinator<S> {
         out: &mut Outputs<S>,
     ) -> bool {
         let Some(CoordinatorState::Voting { rules, decide_by, requests, votes, .. }) =
-            self.open.get(&number)
+            self.0.open.get(&number)
         else {
             return false;
         };
@@ -310,12 +279,12 @@ impl<S: Subject> Coordinator<S> {
     /// Aborts an undecided agreement. That needs no record and no acknowledgement: to later inquiries the
     /// agreement is unknown.
     pub fn abort(&mut self, number: u64, out: &mut Outputs<S>) {
-        let Some(CoordinatorState::Voting { requests, votes, .. }) = self.open.get_mut(&number)
+        let Some(CoordinatorState::Voting { requests, votes, .. }) = self.0.open.get_mut(&number)
         else {
             return;
         };
         let (requests, votes) = (std::mem::take(requests), std::mem::take(votes));
-        self.open.remove(&number);
+        self.0.open.remove(&number);
         out.push(Output::Stop(CoordinatorTimer::Decide(number)));
         out.push(Output::Stop(CoordinatorTimer::Retry(number)));
         for &who in requests.keys() {
@@ -326,19 +295,123 @@ impl<S: Subject> Coordinator<S> {
         out.push(Output::Tell(Progress::Aborted { number, votes }));
     }
 
-    /// An answer of a participant has arrived.
-    pub fn on_message(
+    /// Moves the last time for a commit forward: a participant may hold for less time than requested.
+    fn shorten(&mut self, now: Time, number: u64, lease: Span, out: &mut Outputs<S>) {
+        if let Some(CoordinatorState::Voting { rules, opened, decide_by, .. }) =
+            self.0.open.get_mut(&number)
+            && *opened + lease - rules.margin < *decide_by
+        {
+            *decide_by = *opened + lease - rules.margin;
+            let at = now.max(*decide_by);
+            out.push(Output::Set { timer: CoordinatorTimer::Decide(number), at });
+        }
+    }
+
+    fn vote(&mut self, now: Time, number: u64, from: ActorId, vote: Vote<S>, out: &mut Outputs<S>) {
+        let Some(CoordinatorState::Voting { rules, decide_by, requests, votes, .. }) =
+            self.0.open.get_mut(&number)
+        else {
+            return;
+        };
+        if votes.contains_key(&from) {
+            return;
+        }
+        votes.insert(from, vote);
+        let refused = ready(votes).count() < votes.len();
+        let complete = votes.len() == requests.len();
+        if now > *decide_by || (refused && (complete || !rules.hears_all)) {
+            self.abort(number, out);
+        } else if complete {
+            let terms = ready(votes).map(|(who, terms)| (who, terms.clone())).collect();
+            out.push(Output::Tell(Progress::AllReady { number, terms }));
+        }
+    }
+
+    /// Enters a decided state: it is durable before another actor is notified of it.
+    fn enter(&mut self, now: Time, number: u64, state: CoordinatorState<S>, out: &mut Outputs<S>) {
+        self.0.enter(number, state, out);
+        self.repeat(now, number, out);
+    }
+
+    fn end_if_undone(&mut self, number: u64, out: &mut Outputs<S>) {
+        if let Some(CoordinatorState::Undoing { waiting, expired, .. }) =
+            self.0.open.get_mut(&number)
+            && waiting.is_empty()
+        {
+            let expired = std::mem::take(expired);
+            self.end(number, Progress::Broken { number, expired }, out);
+        }
+    }
+
+    /// All have acknowledged the decision.
+    fn end(&mut self, number: u64, how: Progress<S>, out: &mut Outputs<S>) {
+        // After a crash between these outputs the owner is notified again, so no news is lost.
+        out.push(Output::Tell(how));
+        self.0.over(number, out);
+        out.push(Output::Stop(CoordinatorTimer::Retry(number)));
+    }
+
+    /// Sends all unanswered instructions, now and again later.
+    fn repeat(&self, now: Time, number: u64, out: &mut Outputs<S>) {
+        let Some(state) = self.0.open.get(&number) else { return };
+        let unanswered = state.unanswered();
+        if let Some(retry) = state.retry()
+            && !unanswered.is_empty()
+        {
+            let at = now + retry.max(Span::TICK);
+            out.push(Output::Set { timer: CoordinatorTimer::Retry(number), at });
+        }
+        for (who, instruction) in unanswered {
+            self.send(who, number, instruction, out);
+        }
+    }
+
+    fn send(&self, to: ActorId, number: u64, instruction: Instruction<S>, out: &mut Outputs<S>) {
+        let (id, settled) = self.0.heading(number);
+        let message = ToParticipant { id, settled, instruction };
+        out.push(Output::Send { to, message });
+    }
+}
+
+/// A coordinator whose owner decides.
+impl<S: Subject> Setting for Coordinator<S> {
+    type Rules = ();
+    type Received = ToCoordinator<S>;
+    type Sent = ToParticipant<S>;
+}
+
+impl<S: Subject> Machine<Self> for Coordinator<S> {
+    type Record = CoordinatorRecord<S>;
+    type Timer = CoordinatorTimer;
+    type News = Progress<S>;
+
+    /// It continues the decided agreements, and has aborted all others.
+    fn start(
+        me: ActorId,
+        (): &(),
+        records: Vec<CoordinatorRecord<S>>,
+        now: Time,
+        out: &mut Outputs<S>,
+    ) -> Self {
+        let mut coordinator = Coordinator(Ledger::start(me, records));
+        for number in coordinator.0.numbers() {
+            coordinator.repeat(now, number, out);
+            // The crash may have come between the last undone part and the end of the agreement.
+            coordinator.end_if_undone(number, out);
+        }
+        coordinator
+    }
+
+    fn on_message(
         &mut self,
         now: Time,
         from: ActorId,
         message: ToCoordinator<S>,
         out: &mut Outputs<S>,
     ) {
-        let ToCoordinator { id: AgreementId { coordinator, number }, answer } = message;
-        if coordinator != self.me {
-            return;
-        }
-        let state = self.open.get_mut(&number).filter(|state| state.asks(from));
+        let ToCoordinator { id, answer } = message;
+        let Some(number) = self.0.mine(id) else { return };
+        let state = self.0.open.get_mut(&number).filter(|state| state.asks(from));
         match (state, answer) {
             // An unknown agreement was aborted. A participant that has committed ignores the abort.
             (None, Answer::Ready { .. } | Answer::Inquire) => {
@@ -394,134 +467,11 @@ impl<S: Subject> Coordinator<S> {
         }
     }
 
-    /// A timer has expired.
-    pub fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
+    fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
         match timer {
             CoordinatorTimer::Decide(number) => self.abort(number, out),
             CoordinatorTimer::Retry(number) => self.repeat(now, number, out),
         }
-    }
-
-    /// Returns a number that was never used.
-    fn number(&mut self, out: &mut Outputs<S>) -> u64 {
-        if self.next >= self.reserved {
-            self.reserved = self.next + BLOCK;
-            out.push(Output::Persist(CoordinatorRecord::Reserved(self.reserved)));
-        }
-        self.next += 1;
-        self.next - 1
-    }
-
-    /// Moves the last time for a commit forward: a participant may hold for less time than requested.
-    fn shorten(&mut self, now: Time, number: u64, lease: Span, out: &mut Outputs<S>) {
-        if let Some(CoordinatorState::Voting { rules, opened, decide_by, .. }) =
-            self.open.get_mut(&number)
-            && *opened + lease - rules.margin < *decide_by
-        {
-            *decide_by = *opened + lease - rules.margin;
-            let at = now.max(*decide_by);
-            out.push(Output::Set { timer: CoordinatorTimer::Decide(number), at });
-        }
-    }
-
-    fn vote(&mut self, now: Time, number: u64, from: ActorId, vote: Vote<S>, out: &mut Outputs<S>) {
-        let Some(CoordinatorState::Voting { rules, decide_by, requests, votes, .. }) =
-            self.open.get_mut(&number)
-        else {
-            return;
-        };
-        if votes.contains_key(&from) {
-            return;
-        }
-        votes.insert(from, vote);
-        let refused = ready(votes).count() < votes.len();
-        let complete = votes.len() == requests.len();
-        if now > *decide_by || (refused && (complete || !rules.hears_all)) {
-            self.abort(number, out);
-        } else if complete {
-            let terms = ready(votes).map(|(who, terms)| (who, terms.clone())).collect();
-            out.push(Output::Tell(Progress::AllReady { number, terms }));
-        }
-    }
-
-    /// Enters a decided state: it is durable before another actor is notified of it.
-    fn enter(&mut self, now: Time, number: u64, state: CoordinatorState<S>, out: &mut Outputs<S>) {
-        out.push(Output::Persist(CoordinatorRecord::Entered(number, state.clone())));
-        self.open.insert(number, state);
-        self.repeat(now, number, out);
-    }
-
-    fn end_if_undone(&mut self, number: u64, out: &mut Outputs<S>) {
-        if let Some(CoordinatorState::Undoing { waiting, expired, .. }) = self.open.get_mut(&number)
-            && waiting.is_empty()
-        {
-            let expired = std::mem::take(expired);
-            self.end(number, Progress::Broken { number, expired }, out);
-        }
-    }
-
-    /// All have acknowledged the decision.
-    fn end(&mut self, number: u64, how: Progress<S>, out: &mut Outputs<S>) {
-        self.open.remove(&number);
-        // After a crash between these outputs the owner is notified again, so no news is lost.
-        out.push(Output::Tell(how));
-        out.push(Output::Persist(CoordinatorRecord::Over(number)));
-        out.push(Output::Stop(CoordinatorTimer::Retry(number)));
-    }
-
-    /// Sends all unanswered instructions, now and again later.
-    fn repeat(&self, now: Time, number: u64, out: &mut Outputs<S>) {
-        let Some(state) = self.open.get(&number) else { return };
-        let unanswered = state.unanswered();
-        if let Some(retry) = state.retry()
-            && !unanswered.is_empty()
-        {
-            let at = now + retry.max(Span::TICK);
-            out.push(Output::Set { timer: CoordinatorTimer::Retry(number), at });
-        }
-        for (who, instruction) in unanswered {
-            self.send(who, number, instruction, out);
-        }
-    }
-
-    fn send(&self, to: ActorId, number: u64, instruction: Instruction<S>, out: &mut Outputs<S>) {
-        let id = AgreementId { coordinator: self.me, number };
-        let settled = self.open.keys().next().copied().unwrap_or(self.next);
-        let message = ToParticipant { id, settled, instruction };
-        out.push(Output::Send { to, message });
-    }
-}
-
-impl<S: Subject> Driven<Plain> for Coordinator<S> {
-    type Rules = ();
-    type Received = ToCoordinator<S>;
-    type Sent = ToParticipant<S>;
-    type Record = CoordinatorRecord<S>;
-    type Timer = CoordinatorTimer;
-    type News = Progress<S>;
-
-    fn begin(
-        me: ActorId,
-        (): &(),
-        records: Vec<CoordinatorRecord<S>>,
-        now: Time,
-        out: &mut Outputs<S>,
-    ) -> Coordinator<S> {
-        Coordinator::start(me, records, now, out)
-    }
-
-    fn receive(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: ToCoordinator<S>,
-        out: &mut Outputs<S>,
-    ) {
-        self.on_message(now, from, message, out);
-    }
-
-    fn expire(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
-        self.on_timer(now, timer, out);
     }
 }
 

@@ -11,15 +11,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::ActorId;
-use serde::{Deserialize, Serialize};
 
 use crate::Subject;
 use crate::booking::Booking;
 
 /// A group that is being given up.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub(crate) struct Deletion<S: Subject> {
+#[derive(Clone, Debug)]
+pub struct Deletion<S: Subject> {
     /// All bookings of this round and of earlier ones are deleted.
     round: u32,
     /// Participants that have not answered.
@@ -59,7 +57,9 @@ impl<S: Subject> Deletion<S> {
             return;
         }
         match message {
-            Booking::Deleted { round } | Booking::Refused { round, .. } if round == self.round => {
+            Booking::Deleted { round, .. } | Booking::Refused { round, .. }
+                if round == self.round =>
+            {
                 self.torn = true;
             }
             // Of any round: nothing else is booked after it.

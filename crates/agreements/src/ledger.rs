@@ -52,7 +52,7 @@ impl<T: Payload> Record for Entry<T> {
 }
 
 /// The agreements of one coordinator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ledger<T> {
     me: ActorId,
     next: u64,
@@ -69,12 +69,22 @@ impl<T: Payload> Ledger<T> {
 
     /// Returns a number that was never used.
     pub(crate) fn number<M, X, E>(&mut self, out: &mut Vec<Output<M, Entry<T>, X, E>>) -> u64 {
-        if self.next == self.reserved {
-            self.reserved += BLOCK;
+        if self.next >= self.reserved {
+            self.reserved = self.next + BLOCK;
             out.push(Output::Persist(Entry::Reserved(self.reserved)));
         }
         self.next += 1;
         self.next - 1
+    }
+
+    /// Uses no number below this one any more.
+    pub(crate) fn skip_to(&mut self, number: u64) {
+        self.next = self.next.max(number);
+    }
+
+    /// Returns whether the number was used for an agreement that has ended.
+    pub(crate) fn is_settled(&self, number: u64) -> bool {
+        number < self.next && !self.open.contains_key(&number)
     }
 
     /// Enters a state, which is on record before another actor is notified of it.
@@ -112,9 +122,14 @@ impl<T: Payload> Ledger<T> {
         body: B,
         out: &mut Vec<Output<Said<B>, Entry<T>, X, E>>,
     ) {
-        let id = AgreementId { coordinator: self.me, number };
-        let settled = self.open.keys().next().copied().unwrap_or(self.next);
+        let (id, settled) = self.heading(number);
         out.push(Output::Send { to, message: Said { id, settled, body } });
+    }
+
+    /// The name of an agreement, and the number below which all have ended.
+    pub(crate) fn heading(&self, number: u64) -> (AgreementId, u64) {
+        let settled = self.open.keys().next().copied().unwrap_or(self.next);
+        (AgreementId { coordinator: self.me, number }, settled)
     }
 }
 
@@ -137,7 +152,7 @@ impl<T: Payload> Record for Note<T> {
 }
 
 /// The agreements in which one participant takes part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Memory<T> {
     pub(crate) states: BTreeMap<AgreementId, T>,
     /// By coordinator: all smaller numbers have ended.

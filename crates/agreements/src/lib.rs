@@ -103,8 +103,8 @@
 //!
 //! A driver carries out outputs in order. An output to the owner may lead to more calls; their outputs come
 //! after those that are there. When a timer is set again or stopped, its earlier setting is void. After a
-//! crash, [`Coordinator::start`] and [`Participant::start`] take the records in the order in which they were
-//! persisted; at the first start there are none.
+//! crash, [`protocol::Machine::start`] takes the records in the order in which they were persisted; at the
+//! first start there are none.
 //!
 //! # Bags as agreements
 //!
@@ -118,11 +118,11 @@
 //! | not ready, but these are new offers | [`Participant::not_ready`] → [`Vote::NotReady`] |
 //! | all parts have answered | [`Progress::AllReady`], or [`Progress::Aborted`] with the votes |
 //! | run it | [`Coordinator::commit`] → [`Task::CarryOut`], or [`Task::TakeUnheld`] if the hold has lapsed |
-//! | it is queued | the machine's answer; [`Participant::take`] brings the receipt |
+//! | it is queued | the machine's answer; [`Participant::take`] brings the new terms |
 //! | all have committed: the user is promised | [`Progress::Committed`] |
 //! | a bag goes unheld to one provider | [`Coordinator::commit_unprepared`] |
 //! | a failed round, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
-//! | held tasks are due, before any start | [`Participant::on_timer`] |
+//! | held tasks are due, before any start | [`protocol::Machine::on_timer`] |
 //! | providers that hold nothing are released | not part of an agreement |
 //!
 //! Without losses `retry` is `None` and every vote arrives, so the coordinator needs no timer. The plan wakes
@@ -151,6 +151,9 @@
 //! "Alone" means without rivals and faults: n participants, q candidates, a acceptors, r rounds, q₁ and q₂
 //! polls, messages that take d. With a `retry`, some protocols acknowledge more.
 //!
+//! Protocols share machines: the participant of those with leases is a [`holding::Holder`], the coordinator
+//! of those with bookings is a [`booker::Booker`].
+//!
 //! A failed group is tried again after a [`back_off`]. [`contention`] finds groups that obstruct each
 //! other: deadlock, livelock, starvation. [`account`] counts the costs.
 //!
@@ -165,11 +168,13 @@
 
 pub mod account;
 pub mod back_off;
+pub mod booker;
 pub mod booking;
 pub mod claiming;
 pub mod contention;
 mod coordinator;
-mod deletion;
+pub mod deletion;
+pub mod holding;
 mod ledger;
 pub mod locking;
 pub mod negotiation;

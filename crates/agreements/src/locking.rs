@@ -20,7 +20,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
-use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said};
+use crate::protocol::{Body, Bound, Duty, Machine, Participates, Protocol, Said};
 use crate::{AgreementId, Output, Subject};
 
 /// Messages about a lock.
@@ -250,7 +250,7 @@ where
         _: &P::Rules,
         records: Vec<Note<Lock<S>>>,
         _: Time,
-        out: &mut Outputs<P, Self>,
+        out: &mut Out<S>,
     ) -> Self {
         let memory: Memory<Lock<S>> = Memory::start(records);
         let held = |lock: &Lock<S>| matches!(lock, Lock::Held { .. });
@@ -259,13 +259,7 @@ where
         Locks { memory, queue: Vec::new(), considered: None, asked: BTreeSet::new() }
     }
 
-    fn on_message(
-        &mut self,
-        _: Time,
-        from: ActorId,
-        message: Said<Locking<S>>,
-        out: &mut Outputs<P, Self>,
-    ) {
+    fn on_message(&mut self, _: Time, from: ActorId, message: Said<Locking<S>>, out: &mut Out<S>) {
         let Said { id, settled, body } = message;
         if from != id.coordinator || !self.forget(id, settled, out) {
             return;
@@ -293,22 +287,11 @@ where
         }
     }
 
-    fn on_timer(&mut self, _: Time, (): (), _: &mut Outputs<P, Self>) {}
+    fn on_timer(&mut self, _: Time, (): (), _: &mut Out<S>) {}
 }
 
-impl<S, P> Participates<P> for Locks<S>
-where
-    S: Subject,
-    P: Protocol<Subject = S, Message = Said<Locking<S>>>,
-{
-    fn ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        terms: S::Terms,
-        _: Span,
-        out: &mut Outputs<P, Self>,
-    ) {
+impl<S: Subject> Participates<S, Out<S>> for Locks<S> {
+    fn ready(&mut self, _: Time, id: AgreementId, terms: S::Terms, _: Span, out: &mut Out<S>) {
         if self.considered != Some(id) {
             return;
         }
@@ -325,7 +308,7 @@ where
         self.serve(out);
     }
 
-    fn not_ready(&mut self, _: Time, id: AgreementId, _: S::Counter, out: &mut Outputs<P, Self>) {
+    fn not_ready(&mut self, _: Time, id: AgreementId, _: S::Counter, out: &mut Out<S>) {
         if self.considered != Some(id) {
             return;
         }
@@ -338,7 +321,7 @@ where
         }
     }
 
-    fn never(&mut self, _: Time, id: AgreementId, _: S::Counter, out: &mut Outputs<P, Self>) {
+    fn never_ready(&mut self, _: Time, id: AgreementId, _: S::Counter, out: &mut Out<S>) {
         if self.considered != Some(id) {
             return;
         }
@@ -349,7 +332,7 @@ where
         self.serve(out);
     }
 
-    fn room_changed(&mut self, _: Time, out: &mut Outputs<P, Self>) {
+    fn room_changed(&mut self, _: Time, out: &mut Out<S>) {
         self.serve(out);
     }
 

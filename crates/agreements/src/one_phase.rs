@@ -25,14 +25,11 @@ use std::marker::PhantomData;
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::Subject;
+use crate::booker::{self, Booker, Next};
 use crate::booking::{Booking, Bookings};
-use crate::deletion::{Deletion, Fate};
-use crate::ledger::{Entry, Ledger};
-use crate::protocol::{
-    Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times, Traits, Verdict,
-    messages,
-};
-use crate::{CoordinatorTimer, Output, Subject};
+use crate::deletion::Deletion;
+use crate::protocol::{Nobody, Outcome, Parts, Protocol, Said, Times, Traits, messages};
 
 /// One-phase all-or-none about `S`.
 #[derive(Clone, Copy, Debug)]
@@ -70,14 +67,13 @@ impl<S: Subject> Protocol for OnePhase<S> {
     type Subject = S;
     type Rules = OnePhaseRules;
     type Message = Said<Booking<S>>;
-    type Coordinator = Books<S>;
+    type Coordinator = Booker<S, Group<S>>;
     type Participant = Bookings<S>;
     type Witness = Nobody;
 }
 
-/// State of the booking of one group. Never persisted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(bound = "")]
+/// State of the booking of one group.
+#[derive(Clone, Debug)]
 pub struct Group<S: Subject> {
     parts: Parts<S>,
     /// Number of parts that have been requested.
@@ -86,211 +82,82 @@ pub struct Group<S: Subject> {
     /// Participants among these whose parts ended before their bookings were reported.
     over: BTreeSet<ActorId>,
     counters: BTreeMap<ActorId, S::Counter>,
-    /// Set if the group is given up.
-    deletion: Option<Deletion<S>>,
-}
-
-/// All groups that one actor books.
-#[derive(Clone, Debug)]
-pub struct Books<S: Subject> {
-    rules: OnePhaseRules,
-    groups: Ledger<Group<S>>,
-}
-
-type Out<S> = Outputs<OnePhase<S>, Books<S>>;
-
-impl<S: Subject> Books<S> {
-    /// Repeats the unanswered messages.
-    fn repeat(&self, now: Time, number: u64, out: &mut Out<S>) {
-        let Some(group) = self.groups.open.get(&number) else { return };
-        let silent = group.silent();
-        if let Some(retry) = self.rules.retry
-            && !silent.is_empty()
-        {
-            let timer = CoordinatorTimer::Retry(number);
-            out.push(Output::Set { timer, at: now + retry.max(Span::TICK) });
-        }
-        for (who, body) in silent {
-            self.groups.send(who, number, body, out);
-        }
-    }
-
-    /// Requests the next part, or all parts.
-    fn ask(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        let Some(group) = self.groups.open.get_mut(&number) else { return };
-        group.asked = if self.rules.sequential { group.asked + 1 } else { group.parts.len() };
-        let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
-        out.push(Output::Set { timer, at });
-        self.repeat(now, number, out);
-    }
-
-    fn answered(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        let Some(group) = self.groups.open.get_mut(&number) else { return };
-        if group.terms.len() == group.parts.len() {
-            let terms = std::mem::take(&mut group.terms);
-            self.forget(number, out);
-            out.push(Output::Tell(Verdict::Agreed { number, terms }));
-        } else if group.terms.len() + group.counters.len() == group.asked {
-            if group.counters.is_empty() {
-                self.ask(now, number, out);
-            } else {
-                self.fail(now, number, out);
-            }
-        }
-    }
-
-    /// Gives up a group without agreement.
-    fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        let Some(group) = self.groups.open.get_mut(&number) else { return };
-        let asked = group.parts[..group.asked].iter().map(|it| it.0);
-        let may_be_booked = |who: &ActorId| !group.counters.contains_key(who);
-        let silent = asked.filter(|who| may_be_booked(who) && !group.over.contains(who)).collect();
-        let over = std::mem::take(&mut group.terms).into_iter();
-        let over = over.filter(|(who, _)| group.over.contains(who)).collect();
-        let torn = !group.counters.is_empty() || group.asked < group.parts.len();
-        group.deletion = Some(Deletion::new(0, silent, over, torn));
-        let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
-        out.push(Output::Set { timer, at });
-        self.tell(number, out);
-        self.repeat(now, number, out);
-        self.end_if_deleted(number, out);
-    }
-
-    /// Reports the fate of a group that was given up, once it is known.
-    fn tell(&mut self, number: u64, out: &mut Out<S>) {
-        let Some(group) = self.groups.open.get_mut(&number) else { return };
-        match group.deletion.as_mut().and_then(Deletion::fate) {
-            Some(Fate::Failed) => self.tell_failed(number, out),
-            Some(Fate::Ran(terms)) => out.push(Output::Tell(Verdict::Agreed { number, terms })),
-            None => {}
-        }
-    }
-
-    fn tell_failed(&mut self, number: u64, out: &mut Out<S>) {
-        let group = self.groups.open.get_mut(&number);
-        let counters = group.map(|group| std::mem::take(&mut group.counters)).unwrap_or_default();
-        out.push(Output::Stop(CoordinatorTimer::Decide(number)));
-        out.push(Output::Tell(Verdict::Failed { number, counters }));
-    }
-
-    /// The fate of the group has been unknown for too long: it counts as failed.
-    fn despair(&mut self, number: u64, out: &mut Out<S>) {
-        let group = self.groups.open.get_mut(&number);
-        if group.and_then(|it| it.deletion.as_mut()).is_some_and(Deletion::despair) {
-            self.tell_failed(number, out);
-        }
-    }
-
-    fn end_if_deleted(&mut self, number: u64, out: &mut Out<S>) {
-        let deletion = self.groups.open.get(&number).and_then(|it| it.deletion.as_ref());
-        if deletion.is_some_and(Deletion::is_done) {
-            self.forget(number, out);
-        }
-    }
-
-    fn forget(&mut self, number: u64, out: &mut Out<S>) {
-        self.groups.open.remove(&number);
-        out.push(Output::Stop(CoordinatorTimer::Decide(number)));
-        out.push(Output::Stop(CoordinatorTimer::Retry(number)));
-    }
 }
 
 impl<S: Subject> Group<S> {
-    /// Participants that have not answered, with the messages to them.
-    fn silent(&self) -> Vec<(ActorId, Booking<S>)> {
-        if let Some(deletion) = &self.deletion {
-            return deletion.unanswered();
+    /// The parts that have been requested.
+    fn asked(&self) -> impl Iterator<Item = &(ActorId, S::Request)> {
+        self.parts[..self.asked].iter()
+    }
+
+    /// Requests the next part, or all parts.
+    fn ask(&mut self, rules: &OnePhaseRules) {
+        self.asked = if rules.sequential { self.asked + 1 } else { self.parts.len() };
+    }
+}
+
+impl<S: Subject> booker::Group<S> for Group<S> {
+    type Rules = OnePhaseRules;
+    const RECORDS: bool = false;
+
+    fn patience(rules: &OnePhaseRules) -> Span {
+        rules.patience
+    }
+
+    fn open(rules: &OnePhaseRules, _: Time, parts: Parts<S>) -> Self {
+        let (terms, over, counters) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        let mut group = Group { parts, asked: 0, terms, over, counters };
+        group.ask(rules);
+        group
+    }
+
+    fn hear(&mut self, rules: &OnePhaseRules, from: ActorId, reply: Booking<S>) -> Next<S> {
+        if !self.asked().any(|it| it.0 == from) {
+            return Next::Wait;
         }
-        let asked = self.parts[..self.asked].iter();
-        asked
-            .filter(|(who, _)| !self.terms.contains_key(who) && !self.counters.contains_key(who))
+        match reply {
+            Booking::Booked { terms, .. } => {
+                self.terms.insert(from, terms);
+            }
+            Booking::Over { terms, .. } => {
+                self.terms.insert(from, terms);
+                self.over.insert(from);
+            }
+            Booking::Refused { counter, .. } => {
+                self.counters.insert(from, counter);
+            }
+            _ => return Next::Wait,
+        }
+        if self.terms.len() == self.parts.len() {
+            Next::Agree(std::mem::take(&mut self.terms))
+        } else if self.terms.len() + self.counters.len() < self.asked {
+            Next::Wait
+        } else if self.counters.is_empty() {
+            self.ask(rules);
+            Next::Ask
+        } else {
+            Next::Fail
+        }
+    }
+
+    fn unanswered(&self) -> Vec<(ActorId, Booking<S>)> {
+        let silent = |who| !self.terms.contains_key(who) && !self.counters.contains_key(who);
+        self.asked()
+            .filter(|(who, _)| silent(who))
             .map(|(who, request)| (*who, Booking::Book { round: 0, request: request.clone() }))
             .collect()
     }
 
-    fn asks(&self, who: ActorId) -> bool {
-        self.parts[..self.asked].iter().any(|it| it.0 == who)
-    }
-}
-
-impl<S: Subject> Machine<OnePhase<S>> for Books<S> {
-    type Record = Entry<Group<S>>;
-    type Timer = CoordinatorTimer;
-    type News = Verdict<S>;
-
-    fn start(
-        me: ActorId,
-        rules: &OnePhaseRules,
-        records: Vec<Entry<Group<S>>>,
-        _: Time,
-        _: &mut Out<S>,
-    ) -> Self {
-        Books { rules: *rules, groups: Ledger::start(me, records) }
+    fn give_up(&self) -> Deletion<S> {
+        let may_be_booked =
+            |who: &ActorId| !self.counters.contains_key(who) && !self.over.contains(who);
+        let silent = self.asked().map(|it| it.0).filter(may_be_booked).collect();
+        let over = self.over.iter().map(|who| (*who, self.terms[who].clone())).collect();
+        let torn = !self.counters.is_empty() || self.asked < self.parts.len();
+        Deletion::new(0, silent, over, torn)
     }
 
-    fn on_message(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: Said<Booking<S>>,
-        out: &mut Out<S>,
-    ) {
-        let Some(number) = self.groups.mine(message.id) else { return };
-        let Some(group) = self.groups.open.get_mut(&number).filter(|it| it.asks(from)) else {
-            return;
-        };
-        if let Some(deletion) = &mut group.deletion {
-            deletion.hear(from, message.body);
-            self.tell(number, out);
-            self.end_if_deleted(number, out);
-            return;
-        }
-        match message.body {
-            Booking::Booked { terms, .. } => {
-                group.terms.insert(from, terms);
-            }
-            Booking::Over { terms, .. } => {
-                group.terms.insert(from, terms);
-                group.over.insert(from);
-            }
-            Booking::Refused { counter, .. } => {
-                group.counters.insert(from, counter);
-            }
-            _ => return,
-        }
-        self.answered(now, number, out);
-    }
-
-    fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Out<S>) {
-        match timer {
-            CoordinatorTimer::Decide(number) => match self.groups.open.get(&number) {
-                Some(group) if group.deletion.is_none() => self.fail(now, number, out),
-                _ => self.despair(number, out),
-            },
-            CoordinatorTimer::Retry(number) => self.repeat(now, number, out),
-        }
-    }
-}
-
-impl<S: Subject> Coordinates<OnePhase<S>> for Books<S> {
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
-        let number = self.groups.number(out);
-        let (terms, counters) = (BTreeMap::new(), BTreeMap::new());
-        let over = BTreeSet::new();
-        let group = Group { parts, asked: 0, terms, over, counters, deletion: None };
-        self.groups.open.insert(number, group);
-        self.ask(now, number, out);
-        number
-    }
-
-    fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        if self.groups.open.get(&number).is_some_and(|it| it.deletion.is_none()) {
-            self.fail(now, number, out);
-        }
-        self.despair(number, out);
-    }
-
-    fn open_numbers(&self) -> Vec<u64> {
-        self.groups.numbers()
+    fn counters(&self) -> BTreeMap<ActorId, S::Counter> {
+        self.counters.clone()
     }
 }

@@ -330,8 +330,8 @@ impl<S: Subject> Machine<Ordered<S>> for Claims<S> {
     }
 }
 
-impl<S: Subject> Coordinates<Ordered<S>> for Claims<S> {
-    fn open(&mut self, now: Time, mut parts: Parts<S>, out: &mut Out<S>) -> u64 {
+impl<S: Subject> Coordinates<S, Out<S>> for Claims<S> {
+    fn open(&mut self, now: Time, mut parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.stages.number(out);
         if self.rules.order != LockOrder::Given {
             parts.sort_by_key(|it| it.0);
@@ -356,7 +356,7 @@ impl<S: Subject> Coordinates<Ordered<S>> for Claims<S> {
                 self.stages.send(*who, number, body, out);
             }
         }
-        number
+        Some(number)
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {

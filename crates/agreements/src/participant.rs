@@ -1,12 +1,10 @@
 //! The machine that holds a part, and carries it out or gives it back.
 
-use std::collections::BTreeMap;
-
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
-use crate::seat::{Driven, Plain};
+use crate::protocol::{Machine, Setting};
 use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
@@ -48,8 +46,8 @@ pub enum ParticipantState<S: Subject> {
         hold: Option<Hold<S>>,
         /// The order that it received.
         order: S::Order,
-        /// The receipt that it sent.
-        receipt: Option<S::Receipt>,
+        /// The terms on which it took a part that it did not hold.
+        receipt: Option<S::Terms>,
     },
     /// The lease ended before a decision arrived.
     Lapsed,
@@ -106,72 +104,22 @@ type Outputs<S> = Vec<ParticipantOutput<S>>;
 
 /// All agreements in which one actor takes part, see [the page on agreements](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Participant<S: Subject> {
-    states: BTreeMap<AgreementId, ParticipantState<S>>,
-    /// By coordinator: all smaller numbers have ended.
-    settled: BTreeMap<ActorId, u64>,
-}
+pub struct Participant<S: Subject>(Memory<ParticipantState<S>>);
 
 impl<S: Subject> Participant<S> {
-    /// A participant with these records; there are none at its first start. Its owner takes the held and
-    /// the running parts from [`Participant::states`] before it carries out any output.
-    pub fn start(
-        records: impl IntoIterator<Item = ParticipantRecord<S>>,
-        now: Time,
-        out: &mut Outputs<S>,
-    ) -> Participant<S> {
-        let Memory { states, settled } = Memory::start(records);
-        let participant = Participant { states, settled };
-        for (&timer, state) in &participant.states {
-            if let ParticipantState::Held(hold) = state {
-                out.push(Output::Set { timer, at: hold.until.max(now) });
-            }
-        }
-        participant
-    }
-
     /// Its states in all agreements that have not ended as far as it knows.
     pub fn states(&self) -> impl Iterator<Item = (AgreementId, &ParticipantState<S>)> {
-        self.states.iter().map(|(&id, state)| (id, state))
+        self.0.states.iter().map(|(&id, state)| (id, state))
+    }
+
+    /// Its state in an agreement.
+    pub fn state(&self, id: AgreementId) -> Option<&ParticipantState<S>> {
+        self.0.states.get(&id)
     }
 
     /// Returns whether it has a state in this agreement, or knows that the agreement has ended.
     pub fn knows(&self, id: AgreementId) -> bool {
-        self.states.contains_key(&id) || self.is_settled(id)
-    }
-
-    /// An instruction of the coordinator has arrived.
-    pub fn on_message(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: ToParticipant<S>,
-        out: &mut Outputs<S>,
-    ) {
-        let ToParticipant { id, settled, instruction } = message;
-        if from != id.coordinator {
-            return;
-        }
-        self.settle(from, settled, out);
-        if self.is_settled(id) {
-            return;
-        }
-        match instruction {
-            Instruction::Prepare { request, lease, in_doubt } => {
-                self.on_prepare(id, request, lease, in_doubt, out);
-            }
-            Instruction::Commit(order) => self.on_commit(now, id, order, out),
-            Instruction::Abort => {
-                // An abort that was sent before the commit was acknowledged comes too late.
-                if !matches!(self.states.get(&id), Some(ParticipantState::Committed { .. })) {
-                    self.give_up(id, ParticipantState::Over, out);
-                }
-            }
-            Instruction::Undo => {
-                self.give_up(id, ParticipantState::Over, out);
-                answer(id, Answer::Undone, out);
-            }
-        }
+        self.0.states.contains_key(&id) || id.number < self.0.settled_by(id.coordinator)
     }
 
     /// The requested part is held for `lease` from now on; without effect after [`Task::GiveUp`].
@@ -183,12 +131,12 @@ impl<S: Subject> Participant<S> {
         lease: Span,
         out: &mut Outputs<S>,
     ) {
-        let Some(ParticipantState::Asked { request, in_doubt }) = self.states.get(&id) else {
+        let Some(ParticipantState::Asked { request, in_doubt }) = self.0.states.get(&id) else {
             return;
         };
         let (request, in_doubt, until) = (request.clone(), *in_doubt, now + lease);
         let hold = Hold { request, terms: terms.clone(), lease, until, in_doubt };
-        self.enter(id, ParticipantState::Held(hold), out);
+        self.0.enter(id, ParticipantState::Held(hold), out);
         answer(id, Answer::Ready { terms, lease }, out);
         out.push(Output::Set { timer: id, at: until.max(now) });
     }
@@ -196,50 +144,35 @@ impl<S: Subject> Participant<S> {
     /// The requested part cannot be held; `counter` is a possible alternative. Without effect after
     /// [`Task::GiveUp`].
     pub fn not_ready(&mut self, id: AgreementId, counter: S::Counter, out: &mut Outputs<S>) {
-        if matches!(self.states.get(&id), Some(ParticipantState::Asked { .. })) {
-            self.enter(id, ParticipantState::Refused(counter.clone()), out);
+        if matches!(self.0.states.get(&id), Some(ParticipantState::Asked { .. })) {
+            self.0.enter(id, ParticipantState::Refused(counter.clone()), out);
             answer(id, Answer::NotReady(counter), out);
         }
     }
 
-    /// A part that was not held is carried out all the same; without effect after [`Task::GiveUp`].
-    pub fn take(&mut self, id: AgreementId, receipt: S::Receipt, out: &mut Outputs<S>) {
-        if let Some(ParticipantState::Late(order)) = self.states.get(&id) {
-            let (order, receipt) = (order.clone(), Some(receipt));
+    /// A part that was not held is carried out all the same, on these terms; without effect after [`Task::GiveUp`].
+    pub fn take(&mut self, id: AgreementId, terms: S::Terms, out: &mut Outputs<S>) {
+        if let Some(ParticipantState::Late(order)) = self.0.states.get(&id) {
+            let (order, receipt) = (order.clone(), Some(terms));
             let committed =
                 ParticipantState::Committed { hold: None, order, receipt: receipt.clone() };
-            self.enter(id, committed, out);
+            self.0.enter(id, committed, out);
             answer(id, Answer::Committed(receipt), out);
         }
     }
 
     /// A part that was not held cannot be carried out; without effect after [`Task::GiveUp`].
     pub fn expired(&mut self, id: AgreementId, out: &mut Outputs<S>) {
-        if matches!(self.states.get(&id), Some(ParticipantState::Late(_))) {
-            self.enter(id, ParticipantState::Over, out);
+        if matches!(self.0.states.get(&id), Some(ParticipantState::Late(_))) {
+            self.0.enter(id, ParticipantState::Over, out);
             answer(id, Answer::Expired, out);
         }
     }
 
     /// The requested part cannot be held any longer. A later commit is answered as if the lease had ended.
     pub fn lapse(&mut self, id: AgreementId, out: &mut Outputs<S>) {
-        if matches!(self.states.get(&id), Some(ParticipantState::Held(_))) {
+        if matches!(self.0.states.get(&id), Some(ParticipantState::Held(_))) {
             self.give_up(id, ParticipantState::Lapsed, out);
-        }
-    }
-
-    /// The lease has ended, or the next inquiry is due.
-    pub fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Outputs<S>) {
-        let Some(ParticipantState::Held(hold)) = self.states.get(&id) else { return };
-        if now < hold.until {
-            return;
-        }
-        match hold.in_doubt {
-            InDoubt::Release => self.give_up(id, ParticipantState::Lapsed, out),
-            InDoubt::Inquire { every } => {
-                answer(id, Answer::Inquire, out);
-                out.push(Output::Set { timer: id, at: now + every.max(Span::TICK) });
-            }
         }
     }
 
@@ -251,10 +184,10 @@ impl<S: Subject> Participant<S> {
         in_doubt: InDoubt,
         out: &mut Outputs<S>,
     ) {
-        match self.states.get(&id) {
+        match self.0.states.get(&id) {
             None => {
                 let state = ParticipantState::Asked { request: request.clone(), in_doubt };
-                self.states.insert(id, state);
+                self.0.states.insert(id, state);
                 out.push(Output::Tell(Task::Consider { id, request, lease }));
             }
             Some(ParticipantState::Refused(counter)) => {
@@ -269,18 +202,18 @@ impl<S: Subject> Participant<S> {
 
     fn on_commit(&mut self, now: Time, id: AgreementId, order: S::Order, out: &mut Outputs<S>) {
         // A crash may have lasted longer than the lease.
-        if let Some(ParticipantState::Held(hold)) = self.states.get(&id)
+        if let Some(ParticipantState::Held(hold)) = self.0.states.get(&id)
             && hold.in_doubt == InDoubt::Release
             && hold.until < now
         {
             self.give_up(id, ParticipantState::Lapsed, out);
         }
-        match self.states.get(&id) {
+        match self.0.states.get(&id) {
             Some(ParticipantState::Held(hold)) => {
                 let hold = Some(hold.clone());
                 let committed =
                     ParticipantState::Committed { hold, order: order.clone(), receipt: None };
-                self.enter(id, committed, out);
+                self.0.enter(id, committed, out);
                 out.push(Output::Stop(id));
                 out.push(Output::Tell(Task::CarryOut { id, order }));
                 answer(id, Answer::Committed(None), out);
@@ -292,86 +225,111 @@ impl<S: Subject> Participant<S> {
             Some(ParticipantState::Over) => answer(id, Answer::Expired, out),
             Some(ParticipantState::Late(_)) => {}
             _ => {
-                self.states.insert(id, ParticipantState::Late(order.clone()));
+                self.0.states.insert(id, ParticipantState::Late(order.clone()));
                 out.push(Output::Tell(Task::TakeUnheld { id, order }));
             }
         }
     }
 
-    fn enter(&mut self, id: AgreementId, state: ParticipantState<S>, out: &mut Outputs<S>) {
-        out.push(Output::Persist(ParticipantRecord::Entered(id, state.clone())));
-        self.states.insert(id, state);
-    }
-
     /// Enters a state in which nothing is held. It is recorded even if nothing was ever held: a prepare
     /// that was overtaken must find it.
     fn give_up(&mut self, id: AgreementId, state: ParticipantState<S>, out: &mut Outputs<S>) {
-        let before = self.states.get(&id);
+        let before = self.0.states.get(&id);
         if before == Some(&state) {
             return;
         }
         let bound = before.is_some_and(ParticipantState::binds);
-        self.enter(id, state, out);
+        self.0.enter(id, state, out);
         if bound {
             out.push(Output::Stop(id));
             out.push(Output::Tell(Task::GiveUp { id }));
         }
     }
-
-    /// Forgets ended agreements: those that were not committed by then were aborted.
-    fn settle(&mut self, from: ActorId, settled: u64, out: &mut Outputs<S>) {
-        let known = self.settled.entry(from).or_default();
-        if settled <= *known {
-            return;
-        }
-        *known = settled;
-        out.push(Output::Persist(ParticipantRecord::Settled(from, settled)));
-        // Ended agreements come first, so open ones are not examined, however many there are.
-        let number = |number| AgreementId { coordinator: from, number };
-        while let Some((&id, state)) = self.states.range(number(0)..number(settled)).next() {
-            if state.binds() && !matches!(state, ParticipantState::Committed { .. }) {
-                out.push(Output::Stop(id));
-                out.push(Output::Tell(Task::GiveUp { id }));
-            }
-            self.states.remove(&id);
-        }
-    }
-
-    fn is_settled(&self, id: AgreementId) -> bool {
-        self.settled.get(&id.coordinator).is_some_and(|&settled| id.number < settled)
-    }
 }
 
-impl<S: Subject> Driven<Plain> for Participant<S> {
+/// A participant whose owner decides whether it takes a part that it does not hold.
+impl<S: Subject> Setting for Participant<S> {
     type Rules = ();
     type Received = ToParticipant<S>;
     type Sent = ToCoordinator<S>;
+}
+
+impl<S: Subject> Machine<Self> for Participant<S> {
     type Record = ParticipantRecord<S>;
     type Timer = AgreementId;
     type News = Task<S>;
 
-    fn begin(
+    /// Its owner takes the held and the running parts from [`Participant::states`] before it carries out any
+    /// output.
+    fn start(
         _: ActorId,
         (): &(),
         records: Vec<ParticipantRecord<S>>,
         now: Time,
         out: &mut Outputs<S>,
-    ) -> Participant<S> {
-        Participant::start(records, now, out)
+    ) -> Self {
+        let memory: Memory<ParticipantState<S>> = Memory::start(records);
+        for (&timer, state) in &memory.states {
+            if let ParticipantState::Held(hold) = state {
+                out.push(Output::Set { timer, at: hold.until.max(now) });
+            }
+        }
+        Participant(memory)
     }
 
-    fn receive(
+    fn on_message(
         &mut self,
         now: Time,
         from: ActorId,
         message: ToParticipant<S>,
         out: &mut Outputs<S>,
     ) {
-        self.on_message(now, from, message, out);
+        let ToParticipant { id, settled, instruction } = message;
+        if from != id.coordinator {
+            return;
+        }
+        let (current, dropped) = self.0.hear(id, settled, out);
+        // Ended agreements that are not committed by now were aborted.
+        for (id, state) in dropped {
+            if state.binds() && !matches!(state, ParticipantState::Committed { .. }) {
+                out.push(Output::Stop(id));
+                out.push(Output::Tell(Task::GiveUp { id }));
+            }
+        }
+        if !current {
+            return;
+        }
+        match instruction {
+            Instruction::Prepare { request, lease, in_doubt } => {
+                self.on_prepare(id, request, lease, in_doubt, out);
+            }
+            Instruction::Commit(order) => self.on_commit(now, id, order, out),
+            Instruction::Abort => {
+                // An abort that was sent before the commit was acknowledged comes too late.
+                if !matches!(self.0.states.get(&id), Some(ParticipantState::Committed { .. })) {
+                    self.give_up(id, ParticipantState::Over, out);
+                }
+            }
+            Instruction::Undo => {
+                self.give_up(id, ParticipantState::Over, out);
+                answer(id, Answer::Undone, out);
+            }
+        }
     }
 
-    fn expire(&mut self, now: Time, timer: AgreementId, out: &mut Outputs<S>) {
-        self.on_timer(now, timer, out);
+    /// The lease has ended, or the next inquiry is due.
+    fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Outputs<S>) {
+        let Some(ParticipantState::Held(hold)) = self.0.states.get(&id) else { return };
+        if now < hold.until {
+            return;
+        }
+        match hold.in_doubt {
+            InDoubt::Release => self.give_up(id, ParticipantState::Lapsed, out),
+            InDoubt::Inquire { every } => {
+                answer(id, Answer::Inquire, out);
+                out.push(Output::Set { timer: id, at: now + every.max(Span::TICK) });
+            }
+        }
     }
 }
 

@@ -22,15 +22,15 @@ use std::marker::PhantomData;
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::holding::{self, Holder, Leases};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
-    Body, Bound, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Participates, Parts,
-    Protocol, Said, Times, Traits, Verdict, messages,
+    Body, Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times, Traits,
+    Verdict, messages,
 };
-use crate::two_phase::{bound, given_up, relay};
 use crate::{
-    AgreementId, Hold, InDoubt, Instruction, Output, Participant, ParticipantOutput,
-    ParticipantRecord, ParticipantState, Subject, ToParticipant,
+    AgreementId, Hold, InDoubt, Instruction, Output, Participant, ParticipantState, Subject,
+    ToCoordinator, ToParticipant,
 };
 
 /// Two-phase commit by polling about `S`.
@@ -61,16 +61,13 @@ impl Times for PollingRules {
     }
 }
 
-impl<S: Subject> Protocol for Polling<S>
-where
-    S::Order: From<S::Terms>,
-{
+impl<S: Subject<Order = ()>> Protocol for Polling<S> {
     const TRAITS: Traits = Traits::ahead("polling", Outcome::Atomic);
     type Subject = S;
     type Rules = PollingRules;
     type Message = Said<Polled<S>>;
     type Coordinator = Poller<S>;
-    type Participant = Answerer<S>;
+    type Participant = Holder<Self>;
     type Witness = Nobody;
 }
 
@@ -149,89 +146,35 @@ impl Operation {
     }
 }
 
-/// A participant that is polled.
-#[derive(Clone, Debug)]
-pub struct Answerer<S: Subject>(Participant<S>);
-
-impl<S: Subject> Answerer<S>
-where
-    S::Order: From<S::Terms>,
-{
-    /// Passes on all outputs except the answers, which are polled.
-    fn relay(&mut self, said: Vec<ParticipantOutput<S>>, out: &mut Outputs<Polling<S>, Self>) {
-        let said = said.into_iter().filter(|it| !matches!(it, Output::Send { .. })).collect();
-        let mut passed = Vec::new();
-        relay(&mut self.0, said, |message| message, &mut passed);
-        out.extend(passed.into_iter().filter_map(|output| match output {
-            Output::Send { .. } => None,
-            Output::Persist(record) => Some(Output::Persist(record)),
-            Output::Set { timer, at } => Some(Output::Set { timer, at }),
-            Output::Stop(timer) => Some(Output::Stop(timer)),
-            Output::Tell(duty) => Some(Output::Tell(duty)),
-        }));
-    }
-
-    fn status(&self, id: AgreementId, operation: Operation) -> Status<S> {
-        let state = self.0.states().find(|it| it.0 == id).map(|it| it.1);
-        match (operation, state) {
-            (Operation::Reserve, Some(ParticipantState::Asked { .. })) => Status::Pending,
-            (Operation::Reserve, Some(ParticipantState::Held(Hold { terms, lease, .. }))) => {
-                Status::Prepared { terms: terms.clone(), lease: *lease }
-            }
-            (Operation::Reserve, Some(ParticipantState::Refused(counter))) => {
-                Status::Refused(counter.clone())
-            }
-            (Operation::Commit, Some(ParticipantState::Committed { .. })) => Status::Committed,
-            (Operation::Abort, Some(ParticipantState::Over)) => Status::Aborted,
-            (
-                Operation::Reserve | Operation::Commit,
-                Some(ParticipantState::Lapsed | ParticipantState::Over),
-            ) => Status::Expired,
-            _ => Status::Unknown,
-        }
-    }
-}
-
-impl<S: Subject> Machine<Polling<S>> for Answerer<S>
-where
-    S::Order: From<S::Terms>,
-{
-    type Record = ParticipantRecord<S>;
+impl<S: Subject<Order = ()>> Leases for Polling<S> {
+    type Beside = ();
     type Timer = AgreementId;
-    type News = Duty<S>;
 
-    fn start(
-        _: ActorId,
-        _: &PollingRules,
-        records: Vec<ParticipantRecord<S>>,
-        now: Time,
-        out: &mut Outputs<Polling<S>, Self>,
-    ) -> Self {
-        let mut said = Vec::new();
-        let mut machine = Answerer(Participant::start(records, now, &mut said));
-        given_up(&machine.0, out);
-        machine.relay(said, out);
-        machine
+    fn beside(_: &PollingRules, _: Time) {}
+
+    /// Answers are polled.
+    fn answer(_: ToCoordinator<S>) -> Option<Said<Polled<S>>> {
+        None
     }
 
-    fn on_message(
-        &mut self,
+    fn hear(
+        holder: &mut Holder<Self>,
         now: Time,
         from: ActorId,
         message: Said<Polled<S>>,
-        out: &mut Outputs<Polling<S>, Self>,
+        out: &mut holding::Out<Self>,
     ) {
         let Said { id, settled, body } = message;
         let body = match body {
             Polled::Start(instruction) => {
                 let operation = Operation::of(&instruction);
-                let mut said = Vec::new();
                 let message = ToParticipant { id, settled, instruction };
-                self.0.on_message(now, from, message, &mut said);
-                self.relay(said, out);
+                holder.instruct(now, from, message, out);
                 Polled::Accepted(operation)
             }
-            Polled::Poll(operation) => Polled::Status(operation, self.status(id, operation)),
+            Polled::Poll(operation) => {
+                Polled::Status(operation, status(&holder.participant, id, operation))
+            }
             Polled::Accepted(_) | Polled::Status(..) => return,
         };
         if from == id.coordinator {
@@ -239,44 +182,32 @@ where
         }
     }
 
-    fn on_timer(&mut self, now: Time, timer: AgreementId, out: &mut Outputs<Polling<S>, Self>) {
-        let mut said = Vec::new();
-        self.0.on_timer(now, timer, &mut said);
-        self.relay(said, out);
+    fn expire(holder: &mut Holder<Self>, now: Time, id: AgreementId, out: &mut holding::Out<Self>) {
+        holder.lease_over(now, id, out);
     }
 }
 
-impl<S: Subject> Participates<Polling<S>> for Answerer<S>
-where
-    S::Order: From<S::Terms>,
-{
-    fn ready(
-        &mut self,
-        now: Time,
-        id: AgreementId,
-        terms: S::Terms,
-        lease: Span,
-        out: &mut Outputs<Polling<S>, Self>,
-    ) {
-        let mut said = Vec::new();
-        self.0.ready(now, id, terms, lease, &mut said);
-        self.relay(said, out);
-    }
-
-    fn not_ready(
-        &mut self,
-        _: Time,
-        id: AgreementId,
-        counter: S::Counter,
-        out: &mut Outputs<Polling<S>, Self>,
-    ) {
-        let mut said = Vec::new();
-        self.0.not_ready(id, counter, &mut said);
-        self.relay(said, out);
-    }
-
-    fn bound(&self) -> Vec<Bound<S>> {
-        bound(&self.0)
+/// Progress of an operation, which follows from the state of the participant.
+fn status<S: Subject>(
+    participant: &Participant<S>,
+    id: AgreementId,
+    operation: Operation,
+) -> Status<S> {
+    match (operation, participant.state(id)) {
+        (Operation::Reserve, Some(ParticipantState::Asked { .. })) => Status::Pending,
+        (Operation::Reserve, Some(ParticipantState::Held(Hold { terms, lease, .. }))) => {
+            Status::Prepared { terms: terms.clone(), lease: *lease }
+        }
+        (Operation::Reserve, Some(ParticipantState::Refused(counter))) => {
+            Status::Refused(counter.clone())
+        }
+        (Operation::Commit, Some(ParticipantState::Committed { .. })) => Status::Committed,
+        (Operation::Abort, Some(ParticipantState::Over)) => Status::Aborted,
+        (
+            Operation::Reserve | Operation::Commit,
+            Some(ParticipantState::Lapsed | ParticipantState::Over),
+        ) => Status::Expired,
+        _ => Status::Unknown,
     }
 }
 
@@ -331,10 +262,7 @@ pub struct Poller<S: Subject> {
 
 type Out<S> = Outputs<Polling<S>, Poller<S>>;
 
-impl<S: Subject> Poller<S>
-where
-    S::Order: From<S::Terms>,
-{
+impl<S: Subject<Order = ()>> Poller<S> {
     /// Starts an operation, which is on record; after a crash it polls first, because the operation may
     /// have begun.
     fn begin(&mut self, now: Time, number: u64, first: Step, out: &mut Out<S>) {
@@ -384,7 +312,7 @@ where
                 let (request, in_doubt) = (request.clone(), InDoubt::Release);
                 Instruction::Prepare { request, lease, in_doubt }
             }
-            Operation::Commit => Instruction::Commit(stage.terms.get(&who)?.clone().into()),
+            Operation::Commit => Instruction::Commit(()),
             Operation::Abort => Instruction::Undo,
         })
     }
@@ -489,10 +417,7 @@ where
     }
 }
 
-impl<S: Subject> Machine<Polling<S>> for Poller<S>
-where
-    S::Order: From<S::Terms>,
-{
+impl<S: Subject<Order = ()>> Machine<Polling<S>> for Poller<S> {
     type Record = Entry<Stage<S>>;
     type Timer = PollerTimer;
     type News = Verdict<S>;
@@ -539,18 +464,15 @@ where
     }
 }
 
-impl<S: Subject> Coordinates<Polling<S>> for Poller<S>
-where
-    S::Order: From<S::Terms>,
-{
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
+impl<S: Subject<Order = ()>> Coordinates<S, Out<S>> for Poller<S> {
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.stages.number(out);
         let operation = Operation::Reserve;
         let terms = BTreeMap::new();
         let stage = Stage { opened: now, operation, parts, terms, broken: false };
         self.stages.enter(number, stage, out);
         self.begin(now, number, Step::Starting, out);
-        number
+        Some(number)
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {

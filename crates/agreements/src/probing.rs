@@ -30,16 +30,16 @@ use std::marker::PhantomData;
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::holding::{self, Holder, Leases};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
-    Body, Bound, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Participates, Parts,
-    Protocol, Said, Times, Traits, Verdict, messages,
+    Body, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times,
+    Traits, Verdict, messages,
 };
-use crate::two_phase::{bound, given_up, relay};
 use crate::watches::{Watch, Watches};
 use crate::{
-    AgreementId, Answer, CoordinatorTimer, Epoch, InDoubt, Instruction, Output, Participant,
-    ParticipantOutput, ParticipantRecord, Subject, ToCoordinator, ToParticipant,
+    AgreementId, Answer, CoordinatorTimer, Epoch, InDoubt, Instruction, Output, Subject,
+    ToCoordinator, ToParticipant,
 };
 
 /// Three phases with probes about `S`.
@@ -74,17 +74,14 @@ impl Times for ProbingRules {
     }
 }
 
-impl<S: Subject> Protocol for Probing<S>
-where
-    S::Order: From<S::Terms>,
-{
+impl<S: Subject<Order = ()>> Protocol for Probing<S> {
     const TRAITS: Traits =
         Traits { awaits_room: true, ..Traits::ahead("probing", Outcome::Atomic) };
     type Subject = S;
     type Rules = ProbingRules;
     type Message = Said<Probed<S>>;
     type Coordinator = Selector<S>;
-    type Participant = Candidate<S>;
+    type Participant = Holder<Self>;
     type Witness = Nobody;
 }
 
@@ -131,10 +128,9 @@ impl<S: Subject> Body for Probed<S> {
     }
 }
 
-/// A participant that reports changes.
+/// Subscriptions of coordinators to a participant.
 #[derive(Clone, Debug)]
-pub struct Candidate<S: Subject> {
-    inner: Participant<S>,
+pub struct Subscriptions {
     watches: Watches,
     subscription: Span,
 }
@@ -148,63 +144,29 @@ pub enum CandidateTimer {
     Subscription(AgreementId),
 }
 
-type PartOut<S> = Outputs<Probing<S>, Candidate<S>>;
-
-impl<S: Subject> Candidate<S>
-where
-    S::Order: From<S::Terms>,
-{
-    fn relay(&mut self, said: Vec<ParticipantOutput<S>>, out: &mut PartOut<S>) {
-        let wire = |ToCoordinator { id, answer }| Said { id, settled: 0, body: Probed::Up(answer) };
-        let mut passed = Vec::new();
-        relay(&mut self.inner, said, wire, &mut passed);
-        out.extend(passed.into_iter().map(|output| match output {
-            Output::Send { to, message } => Output::Send { to, message },
-            Output::Persist(record) => Output::Persist(record),
-            Output::Set { timer, at } => Output::Set { timer: CandidateTimer::Lease(timer), at },
-            Output::Stop(timer) => Output::Stop(CandidateTimer::Lease(timer)),
-            Output::Tell(duty) => Output::Tell(duty),
-        }));
-    }
-
-    fn say(&self, id: AgreementId, body: Probed<S>, out: &mut PartOut<S>) {
-        out.push(Output::Send { to: id.coordinator, message: Said { id, settled: 0, body } });
-    }
-
-    fn unwatch(&mut self, id: AgreementId, out: &mut PartOut<S>) {
-        if self.watches.remove(id) {
-            out.push(Output::Stop(CandidateTimer::Subscription(id)));
-            out.push(Output::Tell(Duty::Unwatch { id }));
-        }
+impl From<AgreementId> for CandidateTimer {
+    fn from(id: AgreementId) -> CandidateTimer {
+        CandidateTimer::Lease(id)
     }
 }
 
-impl<S: Subject> Machine<Probing<S>> for Candidate<S>
-where
-    S::Order: From<S::Terms>,
-{
-    type Record = ParticipantRecord<S>;
-    type Timer = CandidateTimer;
-    type News = Duty<S>;
+type PartOut<S> = holding::Out<Probing<S>>;
 
-    fn start(
-        _: ActorId,
-        rules: &ProbingRules,
-        records: Vec<ParticipantRecord<S>>,
-        now: Time,
-        out: &mut PartOut<S>,
-    ) -> Self {
-        let mut said = Vec::new();
-        let inner = Participant::start(records, now, &mut said);
-        let (watches, subscription) = (Watches::start(now), rules.subscription);
-        let mut candidate = Candidate { inner, watches, subscription };
-        given_up(&candidate.inner, out);
-        candidate.relay(said, out);
-        candidate
+impl<S: Subject<Order = ()>> Leases for Probing<S> {
+    type Beside = Subscriptions;
+    type Timer = CandidateTimer;
+
+    fn beside(rules: &ProbingRules, now: Time) -> Subscriptions {
+        Subscriptions { watches: Watches::start(now), subscription: rules.subscription }
     }
 
-    fn on_message(
-        &mut self,
+    fn answer(answer: ToCoordinator<S>) -> Option<Said<Probed<S>>> {
+        let ToCoordinator { id, answer } = answer;
+        Some(Said { id, settled: 0, body: Probed::Up(answer) })
+    }
+
+    fn hear(
+        holder: &mut Holder<Self>,
         now: Time,
         from: ActorId,
         message: Said<Probed<S>>,
@@ -214,76 +176,63 @@ where
         if from != id.coordinator {
             return;
         }
-        for id in self.watches.before(from, settled) {
-            self.unwatch(id, out);
+        for id in holder.beside.watches.before(from, settled) {
+            unwatch(holder, id, out);
         }
         match body {
             Probed::Query(request) => {
                 let timer = CandidateTimer::Subscription(id);
-                out.push(Output::Set { timer, at: now + self.subscription });
-                match self.watches.ask(id) {
+                out.push(Output::Set { timer, at: now + holder.beside.subscription });
+                match holder.beside.watches.ask(id) {
                     Watch::New => out.push(Output::Tell(Duty::Watch { id, request })),
                     Watch::Asked => {}
-                    Watch::Told(epoch, fits) => self.say(id, Probed::Status(epoch, fits), out),
+                    Watch::Told(epoch, fits) => say(id, Probed::Status(epoch, fits), out),
                 }
             }
-            Probed::Drop => self.unwatch(id, out),
+            Probed::Drop => unwatch(holder, id, out),
             Probed::Down(instruction) => {
                 // After a reservation or an abort the coordinator needs no reports: answers are enough.
-                self.unwatch(id, out);
-                let mut said = Vec::new();
+                unwatch(holder, id, out);
                 let message = ToParticipant { id, settled, instruction };
-                self.inner.on_message(now, from, message, &mut said);
-                self.relay(said, out);
+                holder.instruct(now, from, message, out);
             }
             Probed::Status(..) | Probed::Probe(..) | Probed::Up(_) => {}
         }
     }
 
-    fn on_timer(&mut self, now: Time, timer: CandidateTimer, out: &mut PartOut<S>) {
+    fn expire(holder: &mut Holder<Self>, now: Time, timer: CandidateTimer, out: &mut PartOut<S>) {
         match timer {
-            CandidateTimer::Lease(id) => {
-                let mut said = Vec::new();
-                self.inner.on_timer(now, id, &mut said);
-                self.relay(said, out);
-            }
-            CandidateTimer::Subscription(id) => self.unwatch(id, out),
+            CandidateTimer::Lease(id) => holder.lease_over(now, id, out),
+            CandidateTimer::Subscription(id) => unwatch(holder, id, out),
+        }
+    }
+
+    fn available(
+        holder: &mut Holder<Self>,
+        now: Time,
+        id: AgreementId,
+        fits: bool,
+        out: &mut PartOut<S>,
+    ) {
+        if let Some((epoch, first)) = holder.beside.watches.news(now, id, fits) {
+            let body = if first { Probed::Status } else { Probed::Probe };
+            say(id, body(epoch, fits), out);
         }
     }
 }
 
-impl<S: Subject> Participates<Probing<S>> for Candidate<S>
-where
-    S::Order: From<S::Terms>,
-{
-    fn ready(
-        &mut self,
-        now: Time,
-        id: AgreementId,
-        terms: S::Terms,
-        lease: Span,
-        out: &mut PartOut<S>,
-    ) {
-        let mut said = Vec::new();
-        self.inner.ready(now, id, terms, lease, &mut said);
-        self.relay(said, out);
-    }
+fn say<S: Subject<Order = ()>>(id: AgreementId, body: Probed<S>, out: &mut PartOut<S>) {
+    out.push(Output::Send { to: id.coordinator, message: Said { id, settled: 0, body } });
+}
 
-    fn not_ready(&mut self, _: Time, id: AgreementId, counter: S::Counter, out: &mut PartOut<S>) {
-        let mut said = Vec::new();
-        self.inner.not_ready(id, counter, &mut said);
-        self.relay(said, out);
-    }
-
-    fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut PartOut<S>) {
-        if let Some((epoch, first)) = self.watches.news(now, id, fits) {
-            let body = if first { Probed::Status } else { Probed::Probe };
-            self.say(id, body(epoch, fits), out);
-        }
-    }
-
-    fn bound(&self) -> Vec<Bound<S>> {
-        bound(&self.inner)
+fn unwatch<S: Subject<Order = ()>>(
+    holder: &mut Holder<Probing<S>>,
+    id: AgreementId,
+    out: &mut PartOut<S>,
+) {
+    if holder.beside.watches.remove(id) {
+        out.push(Output::Stop(CandidateTimer::Subscription(id)));
+        out.push(Output::Tell(Duty::Unwatch { id }));
     }
 }
 
@@ -354,10 +303,7 @@ impl<S: Subject> Choice<S> {
     }
 }
 
-impl<S: Subject> Selector<S>
-where
-    S::Order: From<S::Terms>,
-{
+impl<S: Subject<Order = ()>> Selector<S> {
     fn unanswered(&self, number: u64) -> Vec<(ActorId, Probed<S>)> {
         match self.stages.open.get(&number) {
             Some(Stage::Selecting) => {
@@ -370,10 +316,9 @@ where
                 let candidates = candidates.into_iter().flatten();
                 candidates.filter_map(|it| Some((it.who, body(it)?))).collect()
             }
-            Some(Stage::Committing(terms)) => {
+            Some(Stage::Committing(_)) => {
                 let waiting = self.committing.get(&number).into_iter().flatten();
-                let order = |who: &ActorId| Instruction::Commit(terms[who].clone().into());
-                waiting.map(|who| (*who, Probed::Down(order(who)))).collect()
+                waiting.map(|&who| (who, Probed::Down(Instruction::Commit(())))).collect()
             }
             Some(Stage::Undoing(waiting)) => {
                 waiting.iter().map(|&who| (who, Probed::Down(Instruction::Undo))).collect()
@@ -569,10 +514,7 @@ where
     }
 }
 
-impl<S: Subject> Machine<Probing<S>> for Selector<S>
-where
-    S::Order: From<S::Terms>,
-{
+impl<S: Subject<Order = ()>> Machine<Probing<S>> for Selector<S> {
     type Record = Entry<Stage<S>>;
     type Timer = CoordinatorTimer;
     type News = Verdict<S>;
@@ -622,12 +564,9 @@ where
     }
 }
 
-impl<S: Subject> Coordinates<Probing<S>> for Selector<S>
-where
-    S::Order: From<S::Terms>,
-{
+impl<S: Subject<Order = ()>> Coordinates<S, Out<S>> for Selector<S> {
     /// The parts are candidates, in order of preference.
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.stages.number(out);
         let all = parts.len();
         let needed = self.rules.needed.map_or(all, |needed| (needed as usize).min(all));
@@ -640,7 +579,7 @@ where
         self.selections.insert(number, selection);
         out.push(Output::Set { timer: CoordinatorTimer::Decide(number), at: decide_by });
         self.repeat(now, number, out);
-        number
+        Some(number)
     }
 
     fn close(&mut self, _: Time, number: u64, out: &mut Out<S>) {

@@ -34,14 +34,16 @@ pub trait Protocol: Sized {
     const TRAITS: Traits;
     /// Subject of the agreements.
     type Subject: Subject;
-    /// Common data of all machines of a run: times, orders, witnesses.
+    /// Common data of all machines of a run: times, witnesses.
     type Rules: Times;
     /// Messages, in both directions.
     type Message: Message;
     /// The machine that requests parts.
-    type Coordinator: Coordinates<Self>;
+    type Coordinator: Machine<Self, News = Verdict<Self::Subject>>
+        + Coordinates<Self::Subject, Outputs<Self, Self::Coordinator>>;
     /// The machine that holds parts.
-    type Participant: Participates<Self>;
+    type Participant: Machine<Self, News = Duty<Self::Subject>>
+        + Participates<Self::Subject, Outputs<Self, Self::Participant>>;
     /// The machine that remembers decisions for others, [`Nobody`] in most protocols.
     type Witness: Machine<Self>;
 }
@@ -78,7 +80,7 @@ impl Traits {
 }
 
 /// Times that follow from the rules of a protocol.
-pub trait Times: Clone + Debug {
+pub trait Times: Clone + Debug + Send {
     /// Time between repetitions of messages without answer; `None` = no message is ever lost.
     fn retry(&self) -> Option<Span>;
 
@@ -118,32 +120,48 @@ pub trait Message: Payload {
     fn promises(&self) -> bool;
 }
 
+/// Rules and messages of a machine: those of a [`Protocol`], or of one side that has an owner of its own.
+pub trait Setting {
+    /// Data that the machine needs to start.
+    type Rules: Clone + Send;
+    /// Messages that it receives.
+    type Received;
+    /// Messages that it sends.
+    type Sent;
+}
+
+impl<P: Protocol> Setting for P {
+    type Rules = P::Rules;
+    type Received = P::Message;
+    type Sent = P::Message;
+}
+
 /// Outputs of a machine, in order.
-pub type Outputs<P, M> = Vec<
+pub type Outputs<K, M> = Vec<
     Output<
-        <P as Protocol>::Message,
-        <M as Machine<P>>::Record,
-        <M as Machine<P>>::Timer,
-        <M as Machine<P>>::News,
+        <K as Setting>::Sent,
+        <M as Machine<K>>::Record,
+        <M as Machine<K>>::Timer,
+        <M as Machine<K>>::News,
     >,
 >;
 
 /// One role in a protocol.
-pub trait Machine<P: Protocol>: Sized {
+pub trait Machine<K: Setting>: Sized + Send {
     /// Durable state of the machine.
     type Record: Record;
     /// Its timers.
-    type Timer: Copy + Debug + Ord + Hash;
+    type Timer: Copy + Debug + Ord + Hash + Send;
     /// News for its owner.
     type News: Clone + Debug + PartialEq;
 
     /// A machine with these records; there are none at its first start.
     fn start(
         me: ActorId,
-        rules: &P::Rules,
+        rules: &K::Rules,
         records: Vec<Self::Record>,
         now: Time,
-        out: &mut Outputs<P, Self>,
+        out: &mut Outputs<K, Self>,
     ) -> Self;
 
     /// A message has arrived.
@@ -151,88 +169,69 @@ pub trait Machine<P: Protocol>: Sized {
         &mut self,
         now: Time,
         from: ActorId,
-        message: P::Message,
-        out: &mut Outputs<P, Self>,
+        message: K::Received,
+        out: &mut Outputs<K, Self>,
     );
 
     /// A timer has expired.
-    fn on_timer(&mut self, now: Time, timer: Self::Timer, out: &mut Outputs<P, Self>);
+    fn on_timer(&mut self, now: Time, timer: Self::Timer, out: &mut Outputs<K, Self>);
 }
 
-/// The coordinator's side.
-pub trait Coordinates<P: Protocol>: Machine<P, News = Verdict<P::Subject>> {
+/// The coordinator's side. `O` are the [outputs](Outputs) of a machine, or the
+/// [acts](crate::seat::Acts) of its seat.
+pub trait Coordinates<S: Subject, O> {
     /// Requests these parts, all or none. Protocols that request one part after the other use this order
-    /// unless they have one of their own. Returns the agreement's number.
-    fn open(&mut self, now: Time, parts: Parts<P::Subject>, out: &mut Outputs<P, Self>) -> u64;
+    /// unless they have one of their own. Returns the agreement's number; `None` after a crash.
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut O) -> Option<u64>;
 
     /// Gives up an undecided agreement. In a protocol whose parts are held until they are given back, gives
     /// them back: the work has ended.
-    fn close(&mut self, now: Time, number: u64, out: &mut Outputs<P, Self>);
+    fn close(&mut self, now: Time, number: u64, out: &mut O);
 
     /// The agreements that are not over.
     fn open_numbers(&self) -> Vec<u64>;
+
+    /// True if an agreement is not over.
+    fn is_open(&self, number: u64) -> bool {
+        self.open_numbers().contains(&number)
+    }
 }
 
 /// Participants and the requests to them.
 pub type Parts<S> = Vec<(ActorId, <S as Subject>::Request)>;
 
-/// The participant's side.
-pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
+/// The participant's side. `O` are the [outputs](Outputs) of a machine, or the
+/// [acts](crate::seat::Acts) of its seat.
+pub trait Participates<S: Subject, O> {
     /// The requested part is held from now on, for the time `lease` if the protocol has leases.
-    fn ready(
-        &mut self,
-        now: Time,
-        id: AgreementId,
-        terms: <P::Subject as Subject>::Terms,
-        lease: Span,
-        out: &mut Outputs<P, Self>,
-    );
+    fn ready(&mut self, now: Time, id: AgreementId, terms: S::Terms, lease: Span, out: &mut O);
 
     /// The requested part cannot be held now; `counter` is a possible alternative.
-    fn not_ready(
-        &mut self,
-        now: Time,
-        id: AgreementId,
-        counter: <P::Subject as Subject>::Counter,
-        out: &mut Outputs<P, Self>,
-    );
+    fn not_ready(&mut self, now: Time, id: AgreementId, counter: S::Counter, out: &mut O);
 
     /// The requested part can never be held: no coordinator must wait for it.
-    fn never(
-        &mut self,
-        now: Time,
-        id: AgreementId,
-        counter: <P::Subject as Subject>::Counter,
-        out: &mut Outputs<P, Self>,
-    ) {
+    fn never_ready(&mut self, now: Time, id: AgreementId, counter: S::Counter, out: &mut O) {
         self.not_ready(now, id, counter, out);
     }
 
     /// A part that was carried out has ended. A protocol that may request it again remembers that. After a
     /// restart the owner must call this for each ended part that [`Participates::bound`] lists as started.
-    fn over(&mut self, _now: Time, _id: AgreementId, _out: &mut Outputs<P, Self>) {}
+    fn over(&mut self, _now: Time, _id: AgreementId, _out: &mut O) {}
 
     /// Room may have become free: waiting requests are considered again.
-    fn room_changed(&mut self, _now: Time, _out: &mut Outputs<P, Self>) {}
+    fn room_changed(&mut self, _now: Time, _out: &mut O) {}
 
     /// Takes a held part that is not carried out yet for a more urgent request, if the protocol permits
     /// that. Returns whether its room is free now.
-    fn preempt(&mut self, _now: Time, _id: AgreementId, _out: &mut Outputs<P, Self>) -> bool {
+    fn preempt(&mut self, _now: Time, _id: AgreementId, _out: &mut O) -> bool {
         false
     }
 
     /// Notifies the watchers of a request whether there is room for it.
-    fn available(
-        &mut self,
-        _now: Time,
-        _id: AgreementId,
-        _fits: bool,
-        _out: &mut Outputs<P, Self>,
-    ) {
-    }
+    fn available(&mut self, _now: Time, _id: AgreementId, _fits: bool, _out: &mut O) {}
 
     /// Parts that it holds or carries out by its records; an owner takes them over after a restart.
-    fn bound(&self) -> Vec<Bound<P::Subject>>;
+    fn bound(&self) -> Vec<Bound<S>>;
 
     /// Pairs of agreements of which the first waits here for the second to give its part back.
     fn waits(&self) -> Vec<(AgreementId, AgreementId)> {
@@ -370,16 +369,16 @@ impl<B: Body> Message for Said<B> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nobody;
 
-impl<P: Protocol> Machine<P> for Nobody {
+impl<K: Setting> Machine<K> for Nobody {
     type Record = ();
     type Timer = ();
     type News = ();
 
-    fn start(_: ActorId, _: &P::Rules, _: Vec<()>, _: Time, _: &mut Outputs<P, Nobody>) -> Nobody {
+    fn start(_: ActorId, _: &K::Rules, _: Vec<()>, _: Time, _: &mut Outputs<K, Nobody>) -> Nobody {
         Nobody
     }
 
-    fn on_message(&mut self, _: Time, _: ActorId, _: P::Message, _: &mut Outputs<P, Nobody>) {}
+    fn on_message(&mut self, _: Time, _: ActorId, _: K::Received, _: &mut Outputs<K, Nobody>) {}
 
-    fn on_timer(&mut self, _: Time, (): (), _: &mut Outputs<P, Nobody>) {}
+    fn on_timer(&mut self, _: Time, (): (), _: &mut Outputs<K, Nobody>) {}
 }

@@ -12,89 +12,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use haggle_model::{ActorId, Time};
+use haggle_model::{ActorId, Span, Time};
 
-use crate::protocol::{Machine, Protocol};
-use crate::{Output, Record};
-
-/// A machine as its seat drives it. `K` is the protocol of its messages: a [`Protocol`], or [`Plain`].
-pub trait Driven<K>: Sized {
-    /// Data that it needs to start.
-    type Rules: Clone;
-    /// Messages that it receives.
-    type Received;
-    /// Messages that it sends.
-    type Sent;
-    /// Its durable state.
-    type Record: Record;
-    /// Its timers.
-    type Timer: Copy + Ord;
-    /// News for its owner.
-    type News;
-
-    /// A machine with these records; there are none at its first start.
-    fn begin(
-        me: ActorId,
-        rules: &Self::Rules,
-        records: Vec<Self::Record>,
-        now: Time,
-        out: &mut Puts<K, Self>,
-    ) -> Self;
-
-    /// A message has arrived.
-    fn receive(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        message: Self::Received,
-        out: &mut Puts<K, Self>,
-    );
-
-    /// A timer has expired.
-    fn expire(&mut self, now: Time, timer: Self::Timer, out: &mut Puts<K, Self>);
-}
-
-/// Outputs of a driven machine, in order.
-pub type Puts<K, M> = Vec<
-    Output<
-        <M as Driven<K>>::Sent,
-        <M as Driven<K>>::Record,
-        <M as Driven<K>>::Timer,
-        <M as Driven<K>>::News,
-    >,
->;
-
-/// The messages of [`Coordinator`](crate::Coordinator) and [`Participant`](crate::Participant) whose owners
-/// decide themselves, without a [`Protocol`] between.
-#[derive(Clone, Copy, Debug)]
-pub struct Plain;
-
-impl<P: Protocol, M: Machine<P>> Driven<P> for M {
-    type Rules = P::Rules;
-    type Received = P::Message;
-    type Sent = P::Message;
-    type Record = M::Record;
-    type Timer = M::Timer;
-    type News = M::News;
-
-    fn begin(
-        me: ActorId,
-        rules: &P::Rules,
-        records: Vec<M::Record>,
-        now: Time,
-        out: &mut Puts<P, M>,
-    ) -> M {
-        M::start(me, rules, records, now, out)
-    }
-
-    fn receive(&mut self, now: Time, from: ActorId, message: P::Message, out: &mut Puts<P, M>) {
-        self.on_message(now, from, message, out);
-    }
-
-    fn expire(&mut self, now: Time, timer: M::Timer, out: &mut Puts<P, M>) {
-        self.on_timer(now, timer, out);
-    }
-}
+use crate::protocol::{
+    Bound, Coordinates, Duty, Machine, Outputs, Participates, Parts, Protocol, Setting, Verdict,
+};
+use crate::{AgreementId, Output, Record, Subject};
 
 /// An act that a machine requests of its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,12 +35,6 @@ pub enum Act<M, N> {
 
 /// Acts that a machine requests of its owner, in order.
 pub type Acts<M, N> = VecDeque<Act<M, N>>;
-
-/// An act of a driven machine.
-pub type ActOf<K, M> = Act<<M as Driven<K>>::Sent, <M as Driven<K>>::News>;
-
-/// Acts of a driven machine, in order.
-pub type ActsOf<K, M> = VecDeque<ActOf<K, M>>;
 
 /// Carries out acts in order. Acts that one of them leads to are appended.
 pub fn carry_out<M, N>(mut acts: Acts<M, N>, mut act: impl FnMut(Act<M, N>, &mut Acts<M, N>)) {
@@ -139,10 +56,10 @@ pub enum Keeps {
 /// Smallest number of records that are compacted.
 const RECORDS_MIN: usize = 1_000;
 
-/// A machine with its records and timers.
-pub struct Seat<K, M: Driven<K>> {
+/// A machine with its records and timers. A machine may be its own [`Setting`].
+pub struct Seat<M: Machine<K>, K: Setting = M> {
     me: ActorId,
-    rules: M::Rules,
+    rules: K::Rules,
     keeps: Keeps,
     /// `None` before it is started, and after a crash.
     machine: Option<M>,
@@ -152,7 +69,7 @@ pub struct Seat<K, M: Driven<K>> {
     timers: Timers<M::Timer>,
 }
 
-impl<K, M: Driven<K>> fmt::Debug for Seat<K, M> {
+impl<K: Setting, M: Machine<K>> fmt::Debug for Seat<M, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seat")
             .field("me", &self.me)
@@ -163,9 +80,9 @@ impl<K, M: Driven<K>> fmt::Debug for Seat<K, M> {
     }
 }
 
-impl<K, M: Driven<K>> Seat<K, M> {
+impl<K: Setting, M: Machine<K>> Seat<M, K> {
     /// A machine that must be started.
-    pub fn new(me: ActorId, rules: M::Rules, keeps: Keeps) -> Seat<K, M> {
+    pub fn new(me: ActorId, rules: K::Rules, keeps: Keeps) -> Seat<M, K> {
         Seat {
             me,
             rules,
@@ -178,13 +95,13 @@ impl<K, M: Driven<K>> Seat<K, M> {
     }
 
     /// The machine starts, or starts again after a crash.
-    pub fn start(&mut self, now: Time, acts: &mut impl Extend<ActOf<K, M>>) {
+    pub fn start<W: From<K::Sent>>(&mut self, now: Time, acts: &mut Acts<W, M::News>) {
         if self.machine.is_some() {
             return;
         }
         let mut out = Vec::new();
         let records = self.records.clone();
-        self.machine = Some(M::begin(self.me, &self.rules, records, now, &mut out));
+        self.machine = Some(M::start(self.me, &self.rules, records, now, &mut out));
         self.take_down(out, acts);
     }
 
@@ -202,10 +119,10 @@ impl<K, M: Driven<K>> Seat<K, M> {
     }
 
     /// Lets the machine do `step`; `None` before its start, and after a crash.
-    pub fn with<R>(
+    pub fn with<W: From<K::Sent>, R>(
         &mut self,
-        acts: &mut impl Extend<ActOf<K, M>>,
-        step: impl FnOnce(&mut M, &mut Puts<K, M>) -> R,
+        acts: &mut Acts<W, M::News>,
+        step: impl FnOnce(&mut M, &mut Outputs<K, M>) -> R,
     ) -> Option<R> {
         let mut out = Vec::new();
         let done = step(self.machine.as_mut()?, &mut out);
@@ -214,26 +131,31 @@ impl<K, M: Driven<K>> Seat<K, M> {
     }
 
     /// A message has arrived.
-    pub fn hear(
+    pub fn hear<W: From<K::Sent>>(
         &mut self,
         now: Time,
         from: ActorId,
-        message: M::Received,
-        acts: &mut impl Extend<ActOf<K, M>>,
+        message: K::Received,
+        acts: &mut Acts<W, M::News>,
     ) {
-        self.with(acts, |machine, out| machine.receive(now, from, message, out));
+        self.with(acts, |machine, out| machine.on_message(now, from, message, out));
     }
 
     /// The next of its timers that are due goes off; `false` if none is due.
-    pub fn wake(&mut self, now: Time, acts: &mut impl Extend<ActOf<K, M>>) -> bool {
+    pub fn wake<W: From<K::Sent>>(&mut self, now: Time, acts: &mut Acts<W, M::News>) -> bool {
         let Some(timer) = self.timers.take(now) else { return false };
-        self.with(acts, |machine, out| machine.expire(now, timer, out)).is_some()
+        self.with(acts, |machine, out| machine.on_timer(now, timer, out)).is_some()
     }
 
     /// The owner lets a timer go off: it has found by itself that its time has come.
-    pub fn expire(&mut self, now: Time, timer: M::Timer, acts: &mut impl Extend<ActOf<K, M>>) {
+    pub fn expire<W: From<K::Sent>>(
+        &mut self,
+        now: Time,
+        timer: M::Timer,
+        acts: &mut Acts<W, M::News>,
+    ) {
         self.timers.stop(timer);
-        self.with(acts, |machine, out| machine.expire(now, timer, out));
+        self.with(acts, |machine, out| machine.on_timer(now, timer, out));
     }
 
     /// Time of its next timer.
@@ -242,24 +164,20 @@ impl<K, M: Driven<K>> Seat<K, M> {
     }
 
     /// Keeps records and timers, and passes the other outputs on.
-    fn take_down(&mut self, out: Puts<K, M>, acts: &mut impl Extend<ActOf<K, M>>) {
-        acts.extend(out.into_iter().filter_map(|output| self.take(output)));
-    }
-
-    fn take(
-        &mut self,
-        output: Output<M::Sent, M::Record, M::Timer, M::News>,
-    ) -> Option<ActOf<K, M>> {
+    fn take_down<W: From<K::Sent>>(&mut self, out: Outputs<K, M>, acts: &mut Acts<W, M::News>) {
         let keeps = self.keeps == Keeps::All;
-        match output {
-            Output::Send { to, message } => return Some(Act::Send { to, message }),
-            Output::Tell(news) => return Some(Act::Tell(news)),
-            Output::Persist(record) if keeps => self.persist(record),
-            Output::Set { timer, at } if keeps => self.timers.set(timer, at),
-            Output::Stop(timer) if keeps => self.timers.stop(timer),
-            Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+        for output in out {
+            match output {
+                Output::Send { to, message } => {
+                    acts.push_back(Act::Send { to, message: message.into() });
+                }
+                Output::Tell(news) => acts.push_back(Act::Tell(news)),
+                Output::Persist(record) if keeps => self.persist(record),
+                Output::Set { timer, at } if keeps => self.timers.set(timer, at),
+                Output::Stop(timer) if keeps => self.timers.stop(timer),
+                Output::Persist(_) | Output::Set { .. } | Output::Stop(_) => {}
+            }
         }
-        None
     }
 
     fn persist(&mut self, record: M::Record) {
@@ -268,6 +186,127 @@ impl<K, M: Driven<K>> Seat<K, M> {
             self.records = Record::compact(std::mem::take(&mut self.records));
             self.records_max = RECORDS_MIN.max(2 * self.records.len());
         }
+    }
+}
+
+/// The inputs that seats of all protocols have, without the types of the protocol: messages travel as `W`.
+pub trait Drives<W, N>: fmt::Debug + Send {
+    /// The machine starts, or starts again after a crash.
+    fn start(&mut self, now: Time, acts: &mut Acts<W, N>);
+    /// The machine is lost, except its records.
+    fn crash(&mut self);
+    /// A message has arrived; `false` if it belongs to another protocol, or the machine is down.
+    fn hear(&mut self, now: Time, from: ActorId, message: W, acts: &mut Acts<W, N>) -> bool;
+    /// The next of its timers that are due goes off; `false` if none is due.
+    fn wake(&mut self, now: Time, acts: &mut Acts<W, N>) -> bool;
+    /// Time of its next timer.
+    fn next_wake(&self) -> Option<Time>;
+}
+
+impl<W, K: Setting, M: Machine<K>> Drives<W, M::News> for Seat<M, K>
+where
+    W: From<K::Sent> + TryInto<K::Received>,
+{
+    fn start(&mut self, now: Time, acts: &mut Acts<W, M::News>) {
+        Seat::start(self, now, acts);
+    }
+
+    fn crash(&mut self) {
+        Seat::crash(self);
+    }
+
+    fn hear(&mut self, now: Time, from: ActorId, message: W, acts: &mut Acts<W, M::News>) -> bool {
+        let Ok(message) = message.try_into() else { return false };
+        self.with(acts, |machine, out| machine.on_message(now, from, message, out)).is_some()
+    }
+
+    fn wake(&mut self, now: Time, acts: &mut Acts<W, M::News>) -> bool {
+        Seat::wake(self, now, acts)
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        Seat::next_wake(self)
+    }
+}
+
+impl<S, P, W> Coordinates<S, Acts<W, Verdict<S>>> for Seat<P::Coordinator, P>
+where
+    S: Subject,
+    P: Protocol<Subject = S>,
+    W: From<P::Message>,
+{
+    fn open(&mut self, now: Time, parts: Parts<S>, acts: &mut Acts<W, Verdict<S>>) -> Option<u64> {
+        self.with(acts, |machine, out| machine.open(now, parts, out))?
+    }
+
+    fn close(&mut self, now: Time, number: u64, acts: &mut Acts<W, Verdict<S>>) {
+        self.with(acts, |machine, out| machine.close(now, number, out));
+    }
+
+    fn open_numbers(&self) -> Vec<u64> {
+        self.machine().map(|it| it.open_numbers()).unwrap_or_default()
+    }
+}
+
+impl<S, P, W> Participates<S, Acts<W, Duty<S>>> for Seat<P::Participant, P>
+where
+    S: Subject,
+    P: Protocol<Subject = S>,
+    W: From<P::Message>,
+{
+    fn ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        terms: S::Terms,
+        lease: Span,
+        acts: &mut Acts<W, Duty<S>>,
+    ) {
+        self.with(acts, |machine, out| machine.ready(now, id, terms, lease, out));
+    }
+
+    fn not_ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        counter: S::Counter,
+        acts: &mut Acts<W, Duty<S>>,
+    ) {
+        self.with(acts, |machine, out| machine.not_ready(now, id, counter, out));
+    }
+
+    fn never_ready(
+        &mut self,
+        now: Time,
+        id: AgreementId,
+        counter: S::Counter,
+        acts: &mut Acts<W, Duty<S>>,
+    ) {
+        self.with(acts, |machine, out| machine.never_ready(now, id, counter, out));
+    }
+
+    fn over(&mut self, now: Time, id: AgreementId, acts: &mut Acts<W, Duty<S>>) {
+        self.with(acts, |machine, out| machine.over(now, id, out));
+    }
+
+    fn room_changed(&mut self, now: Time, acts: &mut Acts<W, Duty<S>>) {
+        self.with(acts, |machine, out| machine.room_changed(now, out));
+    }
+
+    fn preempt(&mut self, now: Time, id: AgreementId, acts: &mut Acts<W, Duty<S>>) -> bool {
+        self.with(acts, |machine, out| machine.preempt(now, id, out)).unwrap_or(false)
+    }
+
+    fn available(&mut self, now: Time, id: AgreementId, fits: bool, acts: &mut Acts<W, Duty<S>>) {
+        self.with(acts, |machine, out| machine.available(now, id, fits, out));
+    }
+
+    fn bound(&self) -> Vec<Bound<S>> {
+        self.machine().map(|it| it.bound()).unwrap_or_default()
+    }
+
+    fn waits(&self) -> Vec<(AgreementId, AgreementId)> {
+        self.machine().map(|it| it.waits()).unwrap_or_default()
     }
 }
 

@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Data that can be sent, persisted and compared.
-pub trait Payload: Clone + Debug + Eq + Hash + Serialize + DeserializeOwned {}
+pub trait Payload: Clone + Debug + Eq + Hash + Send + Serialize + DeserializeOwned {}
 
-impl<T: Clone + Debug + Eq + Hash + Serialize + DeserializeOwned> Payload for T {}
+impl<T: Clone + Debug + Eq + Hash + Send + Serialize + DeserializeOwned> Payload for T {}
 
 /// Durable state of a machine, recorded as it changes.
 pub trait Record: Payload {
@@ -34,10 +34,8 @@ pub trait Subject: Clone + Debug + Eq + Hash {
     type Terms: Payload;
     /// Its proposal when it cannot.
     type Counter: Payload;
-    /// Data that it needs to carry out the held part.
+    /// Data that it needs to carry out a part, beside its hold; `()` in every [protocol](crate::protocol).
     type Order: Payload;
-    /// Its report on a part that it took although it no longer held it.
-    type Receipt: Payload;
 }
 
 /// Behaviour of a participant that is ready and knows no decision when its lease ends.
@@ -110,8 +108,8 @@ pub enum Answer<S: Subject> {
     },
     /// It is not held; the counter is a possible alternative.
     NotReady(S::Counter),
-    /// It is being carried out; with a receipt if it was no longer held.
-    Committed(Option<S::Receipt>),
+    /// It is being carried out; with new terms if it was no longer held.
+    Committed(Option<S::Terms>),
     /// Too late: it was given back, and is no longer available.
     Expired,
     /// Nothing is held or committed any longer.

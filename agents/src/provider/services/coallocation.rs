@@ -12,7 +12,7 @@ mod room;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
+use haggle_agreements::seat::{self, Act, Keeps, Seat};
 use haggle_agreements::{
     AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
@@ -30,7 +30,7 @@ use crate::provider::core::{Core, Piece, Turn};
 /// State of co-allocation at a provider, beside the parts.
 #[derive(Debug)]
 pub(super) struct Coallocation {
-    seat: Seat<Plain, Participant<Parts>>,
+    seat: Seat<Participant<Parts>>,
     /// Slots of the parts that are here, by their jobs.
     parts: BTreeMap<JobId, Slot>,
     /// Jobs of parts with a pending agreement: few, even if many parts wait.

@@ -133,12 +133,12 @@ impl<S: Subject> Machine<Paxos<S>> for Proposer<S> {
     }
 }
 
-impl<S: Subject> Coordinates<Paxos<S>> for Proposer<S> {
-    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
+impl<S: Subject> Coordinates<S, Out<S>> for Proposer<S> {
+    fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> Option<u64> {
         let number = self.stages.number(out);
         self.stages.enter(number, ProposerStage::Begun(parts.into_iter().collect()), out);
         self.ask(now, number, out);
-        number
+        Some(number)
     }
 
     /// Makes another leader decide at once with the present votes. Its decision is reported as usual; all

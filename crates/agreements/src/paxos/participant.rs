@@ -171,7 +171,7 @@ impl<S: Subject> Machine<Paxos<S>> for Voter<S> {
     }
 }
 
-impl<S: Subject> Participates<Paxos<S>> for Voter<S> {
+impl<S: Subject> Participates<S, Out<S>> for Voter<S> {
     /// There is no lease: a prepared participant waits for a decision.
     fn ready(&mut self, now: Time, id: AgreementId, terms: S::Terms, _: Span, out: &mut Out<S>) {
         if self.enter_vote(id, Choice::Prepared(terms), out) {

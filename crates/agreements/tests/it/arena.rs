@@ -40,8 +40,7 @@ impl Subject for Room {
     type Terms = Time;
     /// The first start that would be possible.
     type Counter = Time;
-    type Order = Time;
-    type Receipt = u8;
+    type Order = ();
 }
 
 impl Windowed for Room {
@@ -453,6 +452,7 @@ where
         let mut out = Vec::new();
         let machine = self.coordinators.get_mut(&who).and_then(|it| it.machine.as_mut());
         let number = machine.expect("it is up").open(now, parts.clone(), &mut out);
+        let number = number.expect("it is up");
         self.tries[job] += 1;
         let id = AgreementId { coordinator: who, number };
         let group = Group { job, parts: parts.into_iter().collect(), ..Group::default() };

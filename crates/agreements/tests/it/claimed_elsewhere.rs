@@ -32,7 +32,7 @@ fn a_part_without_room_is_claimed_elsewhere() {
     let now = Time::ZERO;
     let mut out = Out::new();
     let mut claimant = Claimant::<Room>::start(ME, &rules, Vec::new(), now, &mut out);
-    let number = claimant.open(now, vec![(HELD, ask), (FULL, ask)], &mut out);
+    let number = claimant.open(now, vec![(HELD, ask), (FULL, ask)], &mut out).expect("it is up");
     assert_eq!(said(&mut out), [(HELD, "claim"), (FULL, "claim")]);
     let id = AgreementId { coordinator: ME, number };
     let hear = |claimant: &mut Claimant<Room>, from, body, out: &mut Out| {

@@ -4,6 +4,8 @@ mod arena;
 mod claimed_elsewhere;
 mod contention;
 mod counts;
+mod cut_off_deletions;
+mod draws;
 mod every_history;
 mod late_outcomes;
 mod protocols;

@@ -14,9 +14,10 @@ use haggle_agreements::watch::{WatchRules, Watching};
 use haggle_agreements::{InDoubt, Rules};
 use haggle_model::{Span, Time};
 use proptest::prelude::*;
-use proptest::test_runner::TestError;
+use proptest::test_runner::{Config, TestError, TestRunner};
 
 use crate::arena::{Arena, Job, Room, Setup, procs, witness};
+use crate::draws;
 
 /// Random cases in the usual run, and in the long one.
 const CASES: u32 = 500;
@@ -125,14 +126,13 @@ fn windowed(setup: &mut Setup) {
     }
 }
 
-/// Plays so many random cases of a protocol.
+/// Plays random cases of a protocol.
 fn cases<P: Protocol<Subject = Room>>(
-    count: u32,
+    config: Config,
     rules: impl Strategy<Value = (P::Rules, Strict)>,
     adapt: fn(&mut Setup),
 ) {
-    let config = ProptestConfig { cases: count, failure_persistence: None, ..Default::default() };
-    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let mut runner = TestRunner::new(config);
     let outcome = runner.run(&(setup(), rules), |(mut setup, (rules, strict))| {
         adapt(&mut setup);
         setup.strict = strict.holds(&setup);
@@ -140,7 +140,9 @@ fn cases<P: Protocol<Subject = Room>>(
     });
     match outcome {
         Ok(()) => {}
-        Err(TestError::Fail(reason, _)) => panic!("{}: {reason}", P::TRAITS.name),
+        Err(TestError::Fail(reason, case)) => {
+            panic!("{}: {reason}\n{case:?}", P::TRAITS.name)
+        }
         Err(error) => panic!("{}: {error}", P::TRAITS.name),
     }
 }
@@ -277,13 +279,13 @@ macro_rules! protocols {
     ($($name:ident, $many:ident: $protocol:ty, $rules:expr, $adapt:expr;)*) => {$(
         #[test]
         fn $name() {
-            cases::<$protocol>(CASES, $rules, $adapt);
+            cases::<$protocol>(draws::the_same(CASES), $rules, $adapt);
         }
 
         #[test]
         #[ignore = "takes minutes"]
         fn $many() {
-            cases::<$protocol>(MANY, $rules, $adapt);
+            cases::<$protocol>(draws::others(MANY), $rules, $adapt);
         }
     )*};
 }
@@ -314,9 +316,8 @@ protocols! {
 /// Whoever asks in order gets what it waits for, however many messages are lost or repeated.
 #[test]
 fn an_order_lets_everybody_through() {
-    let config = ProptestConfig { cases: CASES, failure_persistence: None, ..Default::default() };
     let parallel = (any::<bool>(), 1_i64..60);
-    proptest!(config, |(mut setup in setup(), (parallel, retry) in parallel)| {
+    proptest!(draws::the_same(CASES), |(mut setup in setup(), (parallel, retry) in parallel)| {
         feasible(&mut setup);
         (setup.crash, setup.crashes) = (0, Vec::new());
         (setup.lock, setup.copies) = (true, setup.copies + 200);

@@ -5,6 +5,7 @@ use haggle_agreements::{InDoubt, Rules};
 use haggle_model::Span;
 use proptest::prelude::*;
 
+use crate::draws;
 use crate::world::{Faults, Move, Setup, World};
 
 /// What is done next: whether it is a fault, which of those there are, and after how many
@@ -104,7 +105,7 @@ fn play(setup: Setup, schedule: &[Choice], log: bool) -> World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(draws::the_same(6_000))]
 
     #[test]
     fn all_or_none(

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_agreements::protocol::Machine;
 use haggle_agreements::{
     AgreementId, Answer, Coordinator, CoordinatorRecord, CoordinatorState, CoordinatorTimer, Hold,
     InDoubt, Instruction, Output, Participant, ParticipantRecord, ParticipantState, Progress, Task,
@@ -389,7 +390,7 @@ fn a_commit_that_comes_before_the_timer_is_late_all_the_same() {
     let told = |in_doubt, now| {
         let held = ParticipantRecord::Entered(id, ParticipantState::Held(hold(in_doubt)));
         let mut out = Vec::new();
-        let mut participant = Participant::start([held], now, &mut out);
+        let mut participant = Participant::start(participant(0), &(), vec![held], now, &mut out);
         let instruction = Instruction::Commit(2);
         let commit = ToParticipant { id, settled: 7, instruction };
         participant.on_message(now, coordinator(0), commit, &mut out);
@@ -411,7 +412,7 @@ fn a_commit_that_comes_before_the_timer_is_late_all_the_same() {
 fn a_part_that_was_never_held_is_taken() {
     let (now, to) = (Time::ZERO, participant(0));
     let mut out = Vec::new();
-    let mut asks = Coordinator::<Thing>::start(coordinator(0), [], now, &mut out);
+    let mut asks = Coordinator::<Thing>::start(coordinator(0), &(), Vec::new(), now, &mut out);
     let number = asks.commit_unprepared(now, to, 5, None, &mut out);
     let id = AgreementId { coordinator: coordinator(0), number };
     let (orders, receipts) = (BTreeMap::from([(to, 5)]), BTreeMap::new());
@@ -424,7 +425,7 @@ fn a_part_that_was_never_held_is_taken() {
     assert_eq!(out.split_off(1), expected);
 
     let mut said = Vec::new();
-    let mut takes = Participant::<Thing>::start([], now, &mut said);
+    let mut takes = Participant::<Thing>::start(to, &(), Vec::new(), now, &mut said);
     takes.on_message(now, id.coordinator, commit, &mut said);
     takes.take(id, 9, &mut said);
     let (hold, receipt) = (None, Some(9));

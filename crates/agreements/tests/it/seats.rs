@@ -1,28 +1,30 @@
 //! A seat keeps the records and timers of its machine, and starts the machine again after a crash.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use haggle_agreements::seat::{Act, ActsOf, Keeps, Plain, Seat};
+use haggle_agreements::seat::{self, Act, Keeps, Seat};
 use haggle_agreements::{
     AgreementId, Answer, Coordinator, InDoubt, Instruction, Progress, Rules, ToCoordinator,
+    ToParticipant,
 };
 use haggle_model::{ActorId, Span, Time};
 
 use crate::world::Thing;
 
 type Broker = Coordinator<Thing>;
+type Acts = seat::Acts<ToParticipant<Thing>, Progress<Thing>>;
 
 const ME: ActorId = ActorId(0);
 const HOLDER: ActorId = ActorId(1);
 
-fn seat(keeps: Keeps) -> Seat<Plain, Broker> {
+fn seat(keeps: Keeps) -> Seat<Broker> {
     let mut seat = Seat::new(ME, (), keeps);
-    seat.start(Time::ZERO, &mut VecDeque::new());
+    seat.start(Time::ZERO, &mut Acts::new());
     seat
 }
 
 /// Opens an agreement with one participant, and returns its number.
-fn open(seat: &mut Seat<Plain, Broker>, retry: Option<Span>) -> u64 {
+fn open(seat: &mut Seat<Broker>, retry: Option<Span>) -> u64 {
     let rules = Rules {
         lease: Span::from_secs(10),
         margin: Span::ZERO,
@@ -31,15 +33,15 @@ fn open(seat: &mut Seat<Plain, Broker>, retry: Option<Span>) -> u64 {
         hears_all: true,
     };
     let requests = BTreeMap::from([(HOLDER, 1)]);
-    let mut acts = VecDeque::new();
+    let mut acts = Acts::new();
     let number = seat.with(&mut acts, |it, out| it.open(Time::ZERO, requests, rules, out));
     number.expect("the machine is up")
 }
 
-fn commit(seat: &mut Seat<Plain, Broker>, number: u64) {
+fn commit(seat: &mut Seat<Broker>, number: u64) {
     let id = AgreementId { coordinator: ME, number };
     let answer = Answer::Ready { terms: 2, lease: Span::from_secs(10) };
-    let mut acts = ActsOf::<Plain, Broker>::new();
+    let mut acts = Acts::new();
     seat.hear(Time::ZERO, HOLDER, ToCoordinator { id, answer }, &mut acts);
     assert!(matches!(acts.back(), Some(Act::Tell(Progress::AllReady { .. }))), "{acts:?}");
     let commits = seat.with(&mut acts, |it, out| it.commit(Time::ZERO, number, |_, _| 3, out));
@@ -55,7 +57,7 @@ fn a_decided_agreement_goes_on_after_a_crash_and_an_undecided_one_is_forgotten()
     assert_eq!(seat.next_wake(), Some(Time::from_secs(2)));
     seat.crash();
     assert_eq!(seat.next_wake(), None);
-    let mut acts = VecDeque::new();
+    let mut acts = Acts::new();
     assert_eq!(seat.with(&mut acts, |it, out| it.abort(decided, out)), None, "it is down");
     seat.start(Time::from_secs(5), &mut acts);
     let [Act::Send { to: HOLDER, message }] = &acts.make_contiguous()[..] else {
@@ -78,7 +80,7 @@ fn a_seat_that_keeps_nothing_sets_no_timer_and_its_machine_stays() {
     let number = open(&mut seat, None);
     assert_eq!(seat.next_wake(), None);
     seat.crash();
-    let mut acts = VecDeque::new();
+    let mut acts = Acts::new();
     seat.start(Time::from_secs(5), &mut acts);
     assert_eq!(acts.len(), 0);
     let machine = seat.machine().expect("it is up");

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use haggle_agreements::protocol::Machine;
 use haggle_agreements::{
     AgreementId, Answer, Coordinator, CoordinatorOutput, CoordinatorRecord, CoordinatorState,
     CoordinatorTimer, InDoubt, Instruction, Output, Participant, ParticipantOutput,
@@ -26,7 +27,6 @@ impl Subject for Thing {
     type Terms = u8;
     type Counter = u8;
     type Order = u8;
-    type Receipt = u8;
 }
 
 /// Faults that may still happen.
@@ -520,13 +520,14 @@ impl World {
         let handled = if let Some(side) = self.coordinators.get_mut(&who) {
             let mut out = Vec::new();
             let records = side.records.iter().map(by_wire);
-            side.machine = Some(Coordinator::start(who, records, now, &mut out));
+            side.machine = Some(Coordinator::start(who, &(), records.collect(), now, &mut out));
             Handled::Coordinator(who, out)
         } else {
             let side = self.participants.get_mut(&who).expect("an actor");
             let mut out = Vec::new();
             let records = side.records.iter().map(by_wire);
-            let machine = side.machine.insert(Participant::start(records, now, &mut out));
+            let machine =
+                side.machine.insert(Participant::start(who, &(), records.collect(), now, &mut out));
             let plan = machine.states().filter_map(|(id, state)| Some((id, Part::of(state)?)));
             self.plans.insert(who, plan.collect());
             Handled::Participant(who, out)

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use haggle_agreements::seat::{self, Act, Keeps, Plain, Seat};
+use haggle_agreements::seat::{self, Act, Keeps, Seat};
 use haggle_agreements::{
     AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
@@ -24,7 +24,7 @@ use crate::provider::core::{Core, Piece, Turn};
 
 /// The agreements that a provider takes part in.
 #[derive(Debug)]
-pub(super) struct Agreements(Seat<Plain, Participant<Bags>>);
+pub(super) struct Agreements(Seat<Participant<Bags>>);
 
 type Acts = seat::Acts<ToCoordinator<Bags>, Task<Bags>>;
 
