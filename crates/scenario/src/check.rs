@@ -24,7 +24,9 @@ mod checkpoints;
 mod coallocation;
 mod crashes;
 mod effect;
+mod exclusions;
 mod failures;
+mod faults;
 mod figures;
 mod grid;
 mod maintenance;
@@ -33,15 +35,18 @@ mod models;
 mod names;
 mod overflow;
 mod own;
+mod page;
 mod plans;
 mod protocol;
-mod reservations;
+mod rule;
 mod sessions;
 mod sizes;
+mod targets;
 mod uses;
 mod workflows;
 mod workloads;
 
+pub use page::exclusions_page;
 pub(super) use uses::Uses;
 
 /// Treatment of the logs that a scenario names, and of its rules of one's own.
@@ -85,8 +90,8 @@ impl Check<'_> {
         self.check_grid();
         self.check_sessions();
         self.check_plans();
-        self.check_mapped();
-        self.check_tasks();
+        self.check_places();
+        self.check_targets(&names);
         self.check_figures(&names);
         self.check_own();
         if self.problems.is_empty() {
@@ -103,16 +108,21 @@ impl Check<'_> {
     fn report(
         &mut self,
         path: &Path,
-        message: String,
+        message: impl Into<String>,
         label: &str,
-        help: impl Into<Option<String>>,
+        help: impl Into<String>,
     ) {
+        self.report_problem(path, message.into(), label, Some(help.into()));
+    }
+
+    /// As [`Check::report`], with or without help.
+    fn report_problem(&mut self, path: &Path, message: String, label: &str, help: Option<String>) {
         // The mistake behind a stand-in has been reported already.
         if self.is_replaced(path) {
             return;
         }
         let span = self.root.place(path);
-        self.problems.push(Problem { message, span, label: label.into(), help: help.into() });
+        self.problems.push(Problem { message, span, label: label.into(), help });
     }
 
     /// Reports a period below [`SHORTEST`]: it would make events without end in almost no time.

@@ -61,7 +61,7 @@ mod workload;
 mod write;
 
 pub use build::{Builder, InvalidBuild};
-pub use check::Logs;
+pub use check::{Logs, exclusions_page};
 pub use directory::Directory;
 pub use file::Scenario;
 pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest};

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::Check;
+use super::exclusions::{AT_ONCE, ORDER_OF_EVENTS};
+use super::faults::{Fault, PLACEMENT, Talk, overflow_message};
 use super::names::{Known, Names};
+use super::rule::{Refusal, Words, refuse};
 use crate::Scenario;
-use crate::file::{Coallocation, EventsOrder, Metascheduler, Partition, Role, Transport};
+use crate::file::{Metascheduler, Network, Partition, Transport};
 use crate::quantity::{Name, Share, TimeSpan};
 use haggle_config::document::Path;
 
@@ -13,220 +16,79 @@ use haggle_config::document::Path;
 /// the mean.
 const LOSS_MAX: f64 = 0.99;
 
-/// Fault of the network that a message may meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    Loss,
-    Duplication,
-    Reordering,
-    Partition,
-}
+#[rustfmt::skip] // a table
+const TRANSPORT: &[Refusal<Network>] = &[
+    refuse("retransmission-timeout", |it, ()| it.timeout() == TimeSpan::ZERO, "`retransmission-timeout` is 0s, needs more",
+        "sent again at once, for ever", "write a time longer than a message and its answer take"),
+    refuse("loss", |it, ()| it.transport == Transport::Reliable && it.loss.fraction() > LOSS_MAX,
+        "{loss} of all messages are lost; the maximum is 99%", "sent again more than a hundred times", "lower `loss`"),
+];
 
-impl Fault {
-    /// Key of the scenario that switches the fault on.
-    const fn key(self) -> &'static str {
-        match self {
-            Fault::Loss => "loss",
-            Fault::Duplication => "duplication",
-            Fault::Reordering => "reordering",
-            Fault::Partition => "partition",
-        }
-    }
-
-    /// Way to avoid the fault, for a line of help.
-    const fn remedy(self, protocol: Protocol) -> &'static str {
-        match self {
-            Fault::Loss if matches!(protocol, Protocol::Mapping) => "set `loss = \"0%\"`",
-            Fault::Partition if matches!(protocol, Protocol::Mapping) => {
-                "part actors that send each other no messages"
-            }
-            Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Coallocation { .. }) => {
-                "set `retry` of its [metascheduler.coallocation]"
-            }
-            Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Transaction { .. }) => {
-                "set `retry` of its [metascheduler.coallocation]"
-            }
-            _ if matches!(protocol, Protocol::Bargaining { .. }) => {
-                "set `retry` of its [metascheduler.negotiation]"
-            }
-            Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
-            Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
-            Fault::Reordering => "set `reordering = false`",
-            Fault::Partition => {
-                "set `transport = \"reliable\"`, part actors that send each other no messages"
-            }
-        }
-    }
-
-    /// Words for its effect, to be put behind "messages that".
-    const fn does(self) -> &'static str {
-        match self {
-            Fault::Loss => "are lost",
-            Fault::Duplication => "arrive twice",
-            Fault::Reordering => "overtake each other",
-            Fault::Partition => "are lost while actors are parted",
-        }
-    }
-}
-
-/// Protocol between a metascheduler and its providers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Protocol {
-    /// It places rigid jobs, with or without queries.
-    Placement,
-    /// It bargains over bags by messages that are repeated, or not.
-    Bargaining {
-        /// True if they are repeated.
-        repeats: bool,
-    },
-    /// It spreads rigid jobs over providers by messages that are repeated, or not.
-    Coallocation {
-        /// True if they are repeated.
-        repeats: bool,
-    },
-    /// It maps applications to cores of providers.
-    Mapping,
-    /// It gets parts of rigid jobs by a protocol of agreements.
-    Transaction {
-        /// True if it sends unanswered messages again.
-        repeats: bool,
-    },
-    /// It moves moldable jobs.
-    Reallocation,
-}
-
-impl Protocol {
-    fn of(metascheduler: &Metascheduler) -> Protocol {
-        match metascheduler.role() {
-            Role::Places(_) => Protocol::Placement,
-            Role::Composes(_) => Protocol::Bargaining { repeats: metascheduler.retry().is_some() },
-            Role::Spreads(Coallocation { protocol: Some(_), retry, .. }) => {
-                Protocol::Transaction { repeats: retry.is_some() }
-            }
-            Role::Spreads(Coallocation { retry, .. }) => {
-                Protocol::Coallocation { repeats: retry.is_some() }
-            }
-            Role::Maps(_) => Protocol::Mapping,
-            Role::Moves(_) => Protocol::Reallocation,
-        }
-    }
-
-    /// True if every job reaches its end in spite of this fault.
-    const fn survives(self, fault: Fault, transport: Transport) -> bool {
-        match (fault, transport) {
-            // A commit that is late is undone, and the job is tried again.
-            (_, _) if matches!(self, Protocol::Coallocation { repeats: true }) => true,
-            // Parts start at their booked times even if a commit is late, and no commit is undone. So no message may
-            // take longer than planned.
-            (Fault::Loss | Fault::Partition, _)
-                if matches!(self, Protocol::Coallocation { .. } | Protocol::Mapping) =>
-            {
-                false
-            }
-            // A receiver answers each copy of a message.
-            (Fault::Duplication | Fault::Reordering, _)
-                if matches!(self, Protocol::Transaction { .. }) =>
-            {
-                true
-            }
-            (_, _) if matches!(self, Protocol::Bargaining { repeats: true }) => true,
-            (_, Transport::Datagram) if matches!(self, Protocol::Transaction { repeats: true }) => {
-                true
-            }
-            // A reliable transport delivers every message once, so these faults only delay it.
-            (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Reliable) => true,
-            (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Datagram) => false,
-            (Fault::Reordering, _) => match self {
-                // An actor sends messages about a job only after it has received the job.
-                Protocol::Placement => true,
-                // A receiver has at most one message of a part under way, and a late message is about a part that
-                // is over.
-                Protocol::Coallocation { .. }
-                | Protocol::Mapping
-                | Protocol::Transaction { .. } => true,
-                // An actor that waits for an answer does nothing else, and has one request open at a time.
-                Protocol::Reallocation => true,
-                // A probe is useless if it arrives before the offers that it is about.
-                Protocol::Bargaining { .. } => false,
-            },
-        }
-    }
-}
+#[rustfmt::skip] // a table
+const PARTITIONS: &[Refusal<Partition>] = &[
+    refuse("between", |it, ()| it.between.len() < 2, "only one group", "one group",
+        "name two groups, such as `between = [[\"north\"], [\"south\"]]`"),
+    refuse("until", |it, ()| it.until.is_some_and(|until| until <= it.from), "a partition from {from} until {until} has no duration",
+        "not after `from`", "write a later time, or remove it: then they stay parted"),
+];
 
 impl<'a> Check<'a> {
     pub(super) fn check_channel(&mut self, names: &Names) {
-        let network = &self.scenario.network;
+        let (path, network) = (Path::root().key("network"), &self.scenario.network);
         let asked = [
             (Fault::Loss, network.loss > Share::ZERO),
             (Fault::Duplication, network.duplication > Share::ZERO),
             (Fault::Reordering, network.reordering),
         ];
-        let transport = network.transport;
         for (fault, _) in asked.into_iter().filter(|(_, asked)| *asked) {
             let mut talkers = self.used_metaschedulers();
-            let hurt = talkers.find(|it| !Protocol::of(it).survives(fault, transport));
-            if let Some(who) = hurt {
-                self.report_fault(&Path::root().key("network").key(fault.key()), fault, who);
+            if let Some(hurt) = talkers.find(|it| !Talk::of(it).survives(fault, network.transport))
+            {
+                self.report_fault(&path.key(fault.key()), fault, hurt);
             }
         }
+        self.refuse_times_of_messages();
+        self.refuse(ORDER_OF_EVENTS, &Path::root(), (self.scenario, &()), &[]);
         self.check_overflow_channel(&asked);
-        self.check_transport();
-        for (index, partition) in self.scenario.network.partitions.iter().enumerate() {
-            let path = Path::root().key("network").key("partition").index(index);
+        self.refuse(TRANSPORT, &path, (network, &()), &[("loss", &network.loss)]);
+        for (index, partition) in network.partitions.iter().enumerate() {
+            let path = path.key("partition").index(index);
             let known = self.problems.len();
             self.check_partition(&path, partition, names);
             // A partition with mistakes has been reported, and is not judged further.
-            if self.problems.len() > known {
-                continue;
+            if self.problems.len() == known {
+                self.check_parted(&path, partition, names);
             }
-            let across = self.crossing(names, partition);
-            let hurt =
-                across.iter().find(|it| !Protocol::of(it).survives(Fault::Partition, transport));
-            match (hurt, across.first()) {
-                (Some(who), _) => self.report_fault(&path, Fault::Partition, who),
-                (None, Some(who)) if partition.until.is_none() => self.report(
-                    &path,
-                    format!("metascheduler \"{}\" is parted from providers for ever", who.name),
-                    "their messages never arrive",
-                    "add `until`, or part actors that send each other no messages".to_owned(),
-                ),
-                _ => {}
+        }
+    }
+
+    /// Checks the metaschedulers that a partition parts from some of their providers.
+    fn check_parted(&mut self, path: &Path, partition: &Partition, names: &Names) {
+        let transport = self.scenario.network.transport;
+        let across = self.crossing(names, partition);
+        let hurt = across.iter().find(|it| !Talk::of(it).survives(Fault::Partition, transport));
+        match (hurt, across.first()) {
+            (Some(hurt), _) => self.report_fault(path, Fault::Partition, hurt),
+            (None, Some(first)) if partition.until.is_none() => {
+                let message =
+                    format!("metascheduler \"{}\" is parted from providers for ever", first.name);
+                let help = "add `until`, or part actors that send each other no messages";
+                self.report(path, message, "their messages never arrive", help);
             }
+            _ => {}
         }
     }
 
     /// Refuses keys of the time that messages take, if messages arrive at once.
-    pub(super) fn refuse_times_of_messages(&mut self, instead: &str) {
+    fn refuse_times_of_messages(&mut self) {
         let Some(between) = at_once(self.scenario) else { return };
-        let network = &self.scenario.network;
+        let instead = match self.scenario.grid {
+            Some(_) => "times of transfers are in [grid.network]",
+            None => "times of checkpoints are in [plans]",
+        };
         let path = Path::root().key("network");
-        for (key, takes_time) in [
-            ("latency", network.latency > TimeSpan::ZERO),
-            ("jitter", network.jitter > TimeSpan::ZERO),
-            ("link", !network.links.is_empty()),
-        ] {
-            if takes_time {
-                self.report(
-                    &path.key(key),
-                    format!("messages between {between} take no time"),
-                    "not used",
-                    format!("remove it; {instead}"),
-                );
-            }
-        }
-    }
-
-    /// Only providers can have either order of events; `order` names the order that holds instead.
-    pub(super) fn refuse_order_of_events(&mut self, order: &str) {
-        let none = self.scenario.providers.is_empty();
-        if none && self.scenario.scenario.events_order != EventsOrder::default() {
-            self.report(
-                &Path::root().key("scenario").key("events-order"),
-                order.to_owned(),
-                "not used",
-                "remove it; only providers can have either order".to_owned(),
-            );
-        }
+        let words: Words<'_> = &[("between", &between), ("instead", &instead)];
+        self.refuse(AT_ONCE, &path, (&self.scenario.network, &()), words);
     }
 
     /// A grid sends each message about jobs that it passes on once, so the network must not lose or double them.
@@ -241,97 +103,42 @@ impl<'a> Check<'a> {
             if self.parts_overflow(partition) {
                 let path = network.key("partition").index(index);
                 if partition.until.is_none() && !datagram {
-                    self.report(
-                        &path,
-                        format!("the grid is parted from \"{}\" for ever", overflow.to),
-                        "jobs that it passes on never arrive",
-                        "add `until`, or part actors that send each other no messages".to_owned(),
-                    );
+                    let message = format!("the grid is parted from \"{}\" for ever", overflow.to);
+                    let help = "add `until`, or part actors that send each other no messages";
+                    self.report(&path, message, "jobs that it passes on never arrive", help);
                 }
                 hurt.push((path, Fault::Partition));
             }
         }
         for (path, fault) in hurt.into_iter().filter(|_| datagram) {
-            self.report(
-                &path,
-                format!(
-                    "the grid passes jobs on, and would lose jobs by messages that {}",
-                    fault.does()
-                ),
-                "not survived",
-                format!("{}, or remove `overflow` of [grid]", fault.remedy(Protocol::Placement)),
-            );
+            let message = overflow_message(fault.does());
+            let help = format!("{}, or remove `overflow` of [grid]", PLACEMENT.remedy(fault));
+            self.report(&path, message, "not survived", help);
         }
     }
 
-    fn check_transport(&mut self) {
-        let (path, network) = (Path::root().key("network"), &self.scenario.network);
-        if network.timeout() == TimeSpan::ZERO {
-            self.report(
-                &path.key("retransmission-timeout"),
-                "`retransmission-timeout` is 0s, needs more".to_owned(),
-                "sent again at once, for ever",
-                "write a time longer than a message and its answer take".to_owned(),
-            );
-        }
-        if network.transport == Transport::Reliable && network.loss.fraction() > LOSS_MAX {
-            self.report(
-                &path.key("loss"),
-                format!("{} of all messages are lost; the maximum is 99%", network.loss),
-                "sent again more than a hundred times",
-                "lower `loss`".to_owned(),
-            );
-        }
-    }
-
-    fn report_fault(&mut self, path: &Path, fault: Fault, who: &Metascheduler) {
-        let (does, name) = (fault.does(), &who.name);
-        let talks = match Protocol::of(who) {
-            Protocol::Placement => "places jobs",
-            Protocol::Bargaining { .. } => "bargains over bags",
-            Protocol::Coallocation { .. } | Protocol::Mapping => {
-                "starts jobs on several providers at once"
-            }
-            Protocol::Transaction { .. } => "gets parts of jobs from several providers",
-            Protocol::Reallocation => "moves moldable jobs",
-        };
-        self.report(
-            path,
-            format!(
-                "metascheduler \"{name}\" {talks}, and would lose jobs by messages that \
-                     {does}"
-            ),
-            "not survived",
-            format!("{}, or let users submit to providers", fault.remedy(Protocol::of(who))),
-        );
+    fn report_fault(&mut self, path: &Path, fault: Fault, metascheduler: &Metascheduler) {
+        let talk = Talk::of(metascheduler);
+        let message = talk.message(metascheduler.name.as_str(), fault.does());
+        let help = format!("{}, or let users submit to providers", talk.remedy(fault));
+        self.report(path, message, "not survived", help);
     }
 
     fn check_partition(&mut self, path: &Path, partition: &Partition, names: &Names) {
         let between = path.key("between");
-        if partition.between.len() < 2 {
-            let help = "name two groups, such as `between = [[\"north\"], [\"south\"]]`".to_owned();
-            self.report(&between, "only one group".to_owned(), "one group", help);
-        }
+        let until = partition.until.unwrap_or(partition.from);
+        let words: Words<'_> = &[("from", &partition.from), ("until", &until)];
+        self.refuse(PARTITIONS, path, (partition, &()), words);
         let mut sites = BTreeMap::new();
         let actors: Known<'_> = names.actors().collect();
         for (group, members) in partition.between.iter().enumerate() {
             let path = between.index(group);
             if members.is_empty() {
-                let help = "name an actor, or remove the group".to_owned();
-                self.report(&path, "an empty group".to_owned(), "empty", help);
+                self.report(&path, "an empty group", "empty", "name an actor, or remove the group");
             }
             for (place, name) in members.iter().enumerate() {
                 self.check_member(&path.index(place), name.as_str(), group, &mut sites, &actors);
             }
-        }
-        if let Some(until) = partition.until.filter(|until| *until <= partition.from) {
-            let from = partition.from;
-            self.report(
-                &path.key("until"),
-                format!("a partition from {from} until {until} has no duration"),
-                "not after `from`",
-                "write a later time, or remove it: then they stay parted".to_owned(),
-            );
         }
     }
 
@@ -350,12 +157,9 @@ impl<'a> Check<'a> {
             return self.unknown_name(path, "actor", name, actors);
         }
         if *sites.entry(self.directory.site_of(name)).or_insert(group) != group {
-            self.report(
-                path,
-                format!("\"{name}\", or an actor at the same place, is in two groups"),
-                "in another group",
-                "name it in one group; users are where they submit to".to_owned(),
-            );
+            let message = format!("\"{name}\", or an actor at the same place, is in two groups");
+            let help = "name it in one group; users are where they submit to";
+            self.report(path, message, "in another group", help);
         }
     }
 

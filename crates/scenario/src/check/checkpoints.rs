@@ -1,80 +1,98 @@
 //! Rules for the time between checkpoints, of rigid jobs at providers and of jobs on grids.
 
-use haggle_model::Span;
-
 use super::names::{Known, Names};
+use super::rule::{Refusal, Words, item, refuse};
 use super::{Check, SHORTEST};
 use crate::file::{CheckpointRule, Checkpoints, OnFailure, Provider};
 use crate::quantity::{TimeOrShare, TimeSpan};
 use crate::resolve::copies;
 use haggle_config::document::Path;
 
+/// Facts about checkpoints.
+struct Writing {
+    /// Each takes time.
+    costs: bool,
+    /// The interval, the cost or the size has a wrong value.
+    unknown_interval: bool,
+    unknown_cost: bool,
+    unknown_size: bool,
+    /// The rate at which they are written, or their storage, has a wrong value.
+    unknown_way: bool,
+}
+
+/// Checkpoints of jobs at providers and on grids.
+#[rustfmt::skip] // a table
+const CHECKPOINTS: &[Refusal<Checkpoints, Writing>] = &[
+    refuse("", |it, at| it.interval.is_none() && it.rule.has_interval() && !at.unknown_interval, "checkpoints have no `interval`",
+        "`interval` is missing here", "add the time between checkpoints, such as `interval = \"30min\"`"),
+    refuse("interval", |it, _| it.interval.is_some() && !it.rule.has_interval(), "this rule computes the interval by itself", "not used",
+        "remove it, or choose another `rule`"),
+    refuse("interval", |it, _| it.interval == Some(TimeSpan::ZERO) && it.rule.has_interval(),
+        "the time between checkpoints must be above zero", "no time", "write a length of time above zero, such as \"30min\""),
+    refuse("interval-min", |it, at| it.rule == CheckpointRule::MeanFailure && !at.costs && shrinks(it),
+        "if a checkpoint takes no time, the interval may shrink to zero", "no time",
+        "write a length of time above zero, such as \"1min\", or a `cost`"),
+    refuse("mtbf", |it, _| it.mtbf == Some(TimeSpan::ZERO), "nodes or resources that fail all the time complete no job", "no time",
+        "write a length of time above zero, such as \"{mtbf}\""),
+];
+
+/// A rule that computes the best interval needs a cost above zero.
+#[rustfmt::skip] // a table
+const OPTIMA: &[Refusal<Checkpoints, Writing>] = &[
+    refuse("cost", |it, at| it.rule.is_optimum() && !at.costs && !at.unknown_cost,
+        "if a checkpoint takes no time, the best interval is zero", "no cost",
+        "write a length of time above zero, or choose another `rule`"),
+];
+
+/// Places to which jobs at providers write checkpoints.
+#[rustfmt::skip] // a table
+const WAYS: &[Refusal<Checkpoints, Writing>] = &[
+    refuse("size", |it, at| it.size.is_some() && it.bandwidth.is_none() && it.store.is_none() && !at.unknown_way,
+        "the rate at which checkpoints are written is missing", "needs `bandwidth` or `store`",
+        "add the rate of the storage, such as `bandwidth = \"10 Gbit/s\"`, or a `store` to which [network] carries them"),
+    refuse("store", |it, at| it.size.is_none() && !at.unknown_size && it.store.is_some(), "the size of checkpoints is missing",
+        "needs `size`", "add the data that each processor saves, such as `size = \"2 GB\"`"),
+    refuse("bandwidth", |it, at| it.size.is_none() && !at.unknown_size && it.store.is_none() && it.bandwidth.is_some(),
+        "the size of checkpoints is missing", "needs `size`", "add the data that each processor saves, such as `size = \"2 GB\"`"),
+    refuse("bandwidth", |it, _| it.bandwidth.is_some() && it.store.is_some(), "checkpoints with a `store` go there over the network",
+        "a second rate", "remove it: `bandwidth` of [network], or of a [[network.link]], is the rate; or remove `store`"),
+];
+
+/// Jobs can resume from checkpoints only if they write some; the fact is true if the value has a stand-in.
+#[rustfmt::skip] // a table
+const RESUMING: &[Refusal<Provider, bool>] = &[
+    refuse("on-failure", |it, &unknown| it.checkpoints.is_none() && it.on_failure == Some(OnFailure::Resume) && !unknown,
+        "jobs cannot continue from checkpoints that they never write", "needs checkpoints",
+        "add the time between them, such as `checkpoints = { interval = \"1h\", cost = \"1min\" }`"),
+];
+
+/// True if the interval of a rule may become shorter than any event may recur.
+fn shrinks(it: &Checkpoints) -> bool {
+    match it.interval_min {
+        TimeOrShare::Time(time) => time < SHORTEST,
+        TimeOrShare::Share(share) => share.fraction() == 0.0,
+    }
+}
+
 impl Check<'_> {
-    /// Jobs can resume from checkpoints only if they write some.
+    /// Checks the checkpoints of providers.
     pub(super) fn check_resuming(&mut self, names: &Names) {
         for (index, provider) in self.scenario.providers.iter().enumerate() {
-            let path = Path::root().key("provider").index(index);
+            let path = item("provider", index);
             let at = path.key("checkpoints");
-            match &provider.checkpoints {
-                None if provider.on_failure == Some(OnFailure::Resume)
-                    && !self.is_replaced(&at) =>
-                {
-                    self.report(
-                        &path.key("on-failure"),
-                        "jobs cannot continue from checkpoints that they never write".to_owned(),
-                        "needs checkpoints",
-                        "add the time between them, such as \
-                         `checkpoints = { interval = \"1h\", cost = \"1min\" }`"
-                            .to_owned(),
-                    );
+            let unknown = self.is_replaced(&at);
+            self.refuse(RESUMING, &path, (provider, &unknown), &[]);
+            if let Some(checkpoints) = &provider.checkpoints {
+                let some = checkpoints.size.is_some_and(|size| size.0 > 0);
+                let costs = checkpoints.cost.is_some_and(|cost| cost != TimeSpan::ZERO) || some;
+                let writing = self.check_rule(&at, checkpoints, costs, "20d");
+                self.refuse(WAYS, &at, (checkpoints, &writing), &[]);
+                // A wrong size may have meant that a checkpoint takes time.
+                if !writing.unknown_size {
+                    self.refuse(OPTIMA, &at, (checkpoints, &writing), &[]);
                 }
-                Some(checkpoints) => {
-                    self.check_job_rule(&at, checkpoints);
-                    self.check_store(&at, checkpoints, provider, names);
-                }
-                None => {}
+                self.check_store(&at, checkpoints, provider, names);
             }
-        }
-    }
-
-    fn check_job_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
-        let some = checkpoints.size.is_some_and(|size| size.0 > 0);
-        let costs = checkpoints.cost.is_some_and(|cost| cost != TimeSpan::ZERO) || some;
-        self.check_rule(at, checkpoints, costs, "20d");
-        if checkpoints.rule.is_optimum() && !some && !self.is_replaced(&at.key("size")) {
-            self.check_optimum(at, checkpoints.cost.or(Some(TimeSpan::ZERO)));
-        }
-        let [size, bandwidth, store] = ["size", "bandwidth", "store"].map(|key| at.key(key));
-        let goes = checkpoints.bandwidth.is_some() || checkpoints.store.is_some();
-        // A wrong value may have been the missing key.
-        let may_go = goes || self.is_replaced(&bandwidth) || self.is_replaced(&store);
-        if checkpoints.size.is_some() && !may_go {
-            self.report(
-                &size,
-                "the rate at which checkpoints are written is missing".to_owned(),
-                "needs `bandwidth` or `store`",
-                "add the rate of the storage, such as `bandwidth = \"10 Gbit/s\"`, or a `store` to which \
-                 [network] carries them"
-                    .to_owned(),
-            );
-        }
-        if goes && checkpoints.size.is_none() && !self.is_replaced(&size) {
-            self.report(
-                if checkpoints.store.is_some() { &store } else { &bandwidth },
-                "the size of checkpoints is missing".to_owned(),
-                "needs `size`",
-                "add the data that each processor saves, such as `size = \"2 GB\"`".to_owned(),
-            );
-        }
-        if checkpoints.bandwidth.is_some() && checkpoints.store.is_some() {
-            self.report(
-                &bandwidth,
-                "checkpoints with a `store` go there over the network".to_owned(),
-                "a second rate",
-                "remove it: `bandwidth` of [network], or of a [[network.link]], is the rate; or \
-                 remove `store`"
-                    .to_owned(),
-            );
         }
     }
 
@@ -92,15 +110,9 @@ impl Check<'_> {
         };
         let own = copies(provider);
         if own.iter().any(|copy| copy == store.as_str()) {
-            self.report(
-                &at,
-                format!("jobs of \"{store}\" are there already"),
-                "the provider itself",
-                "name another place, or write `bandwidth` instead: the rate of the provider's \
-                 storage"
-                    .to_owned(),
-            );
-            return;
+            let message = format!("jobs of \"{store}\" are there already");
+            let help = "name another place, or write `bandwidth` instead: the rate of the provider's storage";
+            return self.report(&at, message, "the provider itself", help);
         }
         if names.is_place_of_data(store.as_str(), self.directory) {
             return;
@@ -108,12 +120,9 @@ impl Check<'_> {
         let is_other = |place: &&str| own.iter().all(|copy| copy != place);
         let places: Known<'_> = names.places_of_data().filter(is_other).collect();
         if places.is_empty() {
-            self.report(
-                &at,
-                format!("no place for checkpoints is called \"{store}\""),
-                "no such place for checkpoints",
-                format!("add it to the network: `stores = [\"{store}\"]` under [network]"),
-            );
+            let message = format!("no place for checkpoints is called \"{store}\"");
+            let help = format!("add it to the network: `stores = [\"{store}\"]` under [network]");
+            self.report(&at, message, "no such place for checkpoints", help);
         } else {
             self.unknown_name(&at, "place for checkpoints", store.as_str(), &places);
         }
@@ -121,74 +130,32 @@ impl Check<'_> {
 
     pub(super) fn check_grid_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
         let costs = checkpoints.cost != Some(TimeSpan::ZERO);
-        self.check_rule(at, checkpoints, costs, "5h");
-        if checkpoints.rule.is_optimum() {
-            self.check_optimum(at, checkpoints.cost);
-        }
+        let writing = self.check_rule(at, checkpoints, costs, "5h");
+        self.refuse(OPTIMA, at, (checkpoints, &writing), &[]);
     }
 
     /// Checks the keys that a rule needs. `costs` is true if a checkpoint takes time, and `mtbf` is an example of
     /// a mean time between failures.
-    fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints, costs: bool, mtbf: &str) {
-        self.check_interval(at, checkpoints.interval, !checkpoints.rule.has_interval());
-        let shrinks = match checkpoints.interval_min {
-            TimeOrShare::Time(time) => time < SHORTEST,
-            TimeOrShare::Share(share) => share.fraction() == 0.0,
+    fn check_rule(
+        &mut self,
+        at: &Path,
+        checkpoints: &Checkpoints,
+        costs: bool,
+        mtbf: &str,
+    ) -> Writing {
+        let unknown = |key| self.is_replaced(&at.key(key));
+        let writing = Writing {
+            costs,
+            unknown_interval: unknown("interval"),
+            unknown_cost: unknown("cost"),
+            unknown_size: unknown("size"),
+            unknown_way: unknown("bandwidth") || unknown("store"),
         };
-        if checkpoints.rule == CheckpointRule::MeanFailure && !costs && shrinks {
-            self.report(
-                &at.key("interval-min"),
-                "if a checkpoint takes no time, the interval may shrink to zero".to_owned(),
-                "no time",
-                "write a length of time above zero, such as \"1min\", or a `cost`".to_owned(),
-            );
+        let words: Words<'_> = &[("mtbf", &mtbf)];
+        self.refuse(CHECKPOINTS, at, (checkpoints, &writing), words);
+        if let Some(interval) = checkpoints.interval.filter(|_| checkpoints.rule.has_interval()) {
+            self.check_recurring(&at.key("interval"), interval);
         }
-        if checkpoints.mtbf == Some(TimeSpan::ZERO) {
-            self.report(
-                &at.key("mtbf"),
-                "nodes or resources that fail all the time complete no job".to_owned(),
-                "no time",
-                format!("write a length of time above zero, such as \"{mtbf}\""),
-            );
-        }
-    }
-
-    /// An interval must be written, unless the rule computes it.
-    fn check_interval(&mut self, at: &Path, written: Option<TimeSpan>, computed: bool) {
-        let interval = at.key("interval");
-        match written {
-            None if !computed && !self.is_replaced(&interval) => self.report(
-                at,
-                "checkpoints have no `interval`".to_owned(),
-                "`interval` is missing here",
-                "add the time between checkpoints, such as `interval = \"30min\"`".to_owned(),
-            ),
-            Some(_) if computed => self.report(
-                &interval,
-                "this rule computes the interval by itself".to_owned(),
-                "not used",
-                "remove it, or choose another `rule`".to_owned(),
-            ),
-            Some(TimeSpan(Span::ZERO)) => self.report(
-                &interval,
-                "the time between checkpoints must be above zero".to_owned(),
-                "no time",
-                "write a length of time above zero, such as \"30min\"".to_owned(),
-            ),
-            Some(time) => self.check_recurring(&interval, time),
-            None => {}
-        }
-    }
-
-    /// A rule that computes the best interval needs a cost above zero.
-    fn check_optimum(&mut self, at: &Path, cost: Option<TimeSpan>) {
-        if cost == Some(TimeSpan::ZERO) && !self.is_replaced(&at.key("cost")) {
-            self.report(
-                &at.key("cost"),
-                "if a checkpoint takes no time, the best interval is zero".to_owned(),
-                "no cost",
-                "write a length of time above zero, or choose another `rule`".to_owned(),
-            );
-        }
+        writing
     }
 }

@@ -3,32 +3,34 @@
 use std::collections::BTreeSet;
 
 use super::Check;
+use super::exclusions::{CRASHES, LOST_IN_CRASHES, Owners};
 use super::names::{Known, Names};
+use super::rule::{Refusal, refuse};
 use crate::file::{Failures, Metascheduler, Transport, User};
 use crate::quantity::Name;
 use haggle_config::document::Path;
+
+/// Keys of a table that names actors: keys of processors are refused.
+#[rustfmt::skip] // a table
+const OF_PROCESSORS: &[Refusal<Failures>] = &[
+    refuse("of", |it, ()| !it.of.is_empty(), MESSAGE, LABEL, HELP),
+    refuse("nodes", |it, ()| it.nodes.is_some(), MESSAGE, LABEL, HELP),
+    refuse("processors-per-node", |it, ()| it.processors_per_node != 1, MESSAGE, LABEL, HELP),
+    refuse("correlation", |it, ()| it.correlation.is_some(), MESSAGE, LABEL, HELP),
+    refuse("recorded", |it, ()| it.recorded.is_some(), MESSAGE, LABEL, HELP),
+];
+
+const MESSAGE: &str = "`{key}` is about processors, and this table about actors";
+const LABEL: &str = "not for actors";
+const HELP: &str = "remove it, or make another [[failures]] for the processors";
 
 impl Check<'_> {
     /// Checks a table that names actors.
     pub(super) fn check_crashes(&mut self, path: &Path, failures: &Failures, names: &Names) {
         let Some(actors) = &failures.actors else { return };
         let at = path.key("actors");
-        let none = self.scenario.providers.is_empty();
-        if none && self.scenario.grid.is_some() {
-            return self.report(
-                &at,
-                "actors of grids do not crash".to_owned(),
-                "not for grids",
-                "let resources fail: `of = [\"a-site\"]`".to_owned(),
-            );
-        }
-        if none && self.scenario.plans.is_some() {
-            return self.report(
-                &at,
-                "clusters and their metascheduler do not crash".to_owned(),
-                "not with plans",
-                "let machines fail: `of = [\"a-cluster\"]`".to_owned(),
-            );
+        if self.refuse_first(CRASHES, path, (failures, &self.owners()), &[]) {
+            return;
         }
         let known: Known<'_> = names.actors().collect();
         for (index, actor) in actors.iter().enumerate() {
@@ -36,47 +38,39 @@ impl Check<'_> {
                 self.unknown_name(&at.index(index), "actor", actor.as_str(), &known);
             }
         }
-        let machines = [
-            ("of", !failures.of.is_empty()),
-            ("nodes", failures.nodes.is_some()),
-            ("processors-per-node", failures.processors_per_node != 1),
-            ("correlation", failures.correlation.is_some()),
-            ("recorded", failures.recorded.is_some()),
-        ];
-        for (key, _) in machines.into_iter().filter(|(_, given)| *given) {
-            self.report(
-                &path.key(key),
-                format!("`{key}` is about processors, and this table about actors"),
-                "not for actors",
-                "remove it, or make another [[failures]] for the processors".to_owned(),
-            );
-        }
+        self.refuse(OF_PROCESSORS, path, (failures, &()), &[]);
         let outages = failures.outages.iter().flatten().enumerate();
         for (index, _) in outages.filter(|(_, outage)| outage.len() == 1) {
-            self.report(
-                &path.key("outages").index(index),
-                "jobs at an actor that never restarts would never end".to_owned(),
-                "no restart",
-                "write [crash, restart]".to_owned(),
-            );
+            let message = "jobs at an actor that never restarts would never end";
+            let at = path.key("outages").index(index);
+            self.report(&at, message, "no restart", "write [crash, restart]");
         }
-        let lost = self.scenario.network.transport == Transport::Datagram;
+        let datagram = self.scenario.network.transport == Transport::Datagram;
         let overflow = self.scenario.overflow().is_some_and(|it| actors.contains(&it.to));
-        if lost
-            && (!self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors) || overflow)
-        {
-            let mut remedies = vec!["set `transport = \"reliable\"` in [network]".to_owned()];
-            let tables = self.concerned(actors, names).into_iter().map(|it| it.retry_table());
-            if let Some(tables) = tables.collect::<Option<BTreeSet<_>>>() {
-                let keys = tables.iter().map(|it| format!("`retry` of [metascheduler.{it}]"));
-                remedies.extend(keys);
-            }
-            self.report(
-                &at,
-                "messages to an actor that is down are lost, and jobs with them".to_owned(),
-                "not survived",
-                remedies.join(", or "),
-            );
+        let lost =
+            || !self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors) || overflow;
+        let lost = datagram && lost();
+        let remedies = if lost { self.remedies_of_loss(actors, names) } else { String::new() };
+        self.refuse(LOST_IN_CRASHES, path, (failures, &lost), &[("remedies", &remedies)]);
+    }
+
+    /// Settings with which no job is lost if one of these actors crashes.
+    fn remedies_of_loss(&self, actors: &[Name], names: &Names) -> String {
+        let mut remedies = vec!["set `transport = \"reliable\"` in [network]".to_owned()];
+        let tables = self.concerned(actors, names).into_iter().map(|it| it.retry_table());
+        if let Some(tables) = tables.collect::<Option<BTreeSet<_>>>() {
+            remedies.extend(tables.iter().map(|it| format!("`retry` of [metascheduler.{it}]")));
+        }
+        remedies.join(", or ")
+    }
+
+    /// Owners of resources, if these are not providers.
+    pub(super) fn owners(&self) -> Owners {
+        let none = self.scenario.providers.is_empty();
+        let grid = self.scenario.grid.is_some();
+        Owners {
+            only_grid: none && grid,
+            only_plans: none && !grid && self.scenario.plans.is_some(),
         }
     }
 

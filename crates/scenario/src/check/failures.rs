@@ -8,28 +8,42 @@ use haggle_workloads::failures::{
     Resource,
 };
 
+use super::exclusions::SPREADING_FAILURES;
 use super::names::Names;
+use super::rule::{Refusal, Sources, item, refuse};
 use super::{Check, EACH_MAX};
-use crate::file::{FailureLaw, Failures};
+use crate::file::{FailureLaw, Failures, Provider, Scenario};
 use crate::quantity::{Name, TimeSpan};
 use haggle_config::document::Path;
 
+#[rustfmt::skip] // a table
+const HORIZON: &[Refusal<Scenario>] = &[
+    refuse("scenario.horizon", |it, ()| it.scenario.horizon == Some(TimeSpan::ZERO), "`horizon` is 0s, needs more", "no job would run",
+        "remove `horizon` to run until every job is over"),
+];
+
+#[rustfmt::skip] // a table
+const NOMINAL: &[Refusal<Failures>] = &[
+    refuse("nominal", |it, ()| it.nominal.is_some_and(|row| NominalRow::named(row).is_none()), "Table 3.1 of Chtepen 2011 has no row {row}",
+        "no such row", "its rows are {rows}; others can be had with `law`"),
+];
+
+const REASONS: Sources = Sources {
+    none: "these failures have no source",
+    add: "add one of `law`, `nominal`, `recorded` and `outages`",
+    two: "these failures have two sources, `{first}` and `{second}`",
+    keep: "keep one of them, or make two [[failures]] of different providers",
+};
+
 impl Check<'_> {
     pub(super) fn check_failures(&mut self, names: &Names) {
-        if self.scenario.scenario.horizon == Some(TimeSpan::ZERO) {
-            self.report(
-                &Path::root().key("scenario").key("horizon"),
-                "`horizon` is 0s, needs more".to_owned(),
-                "no job would run",
-                "remove `horizon` to run until every job is over".to_owned(),
-            );
-        }
+        self.refuse(HORIZON, &Path::root(), (self.scenario, &()), &[]);
         let known = names.owner_list();
         let mut lines: BTreeMap<String, usize> = BTreeMap::new();
         let mut crashing = BTreeMap::new();
         let mut total = 0;
         for (index, failures) in self.scenario.failures.iter().enumerate() {
-            let path = Path::root().key("failures").index(index);
+            let path = item("failures", index);
             let owners = self.scenario.owners_are();
             self.check_provider_list(&path.key("of"), &failures.of, &known, owners);
             self.check_reason(&path, failures);
@@ -38,38 +52,41 @@ impl Check<'_> {
                 self.check_twice(&path.key("actors"), actors, &mut crashing);
                 continue;
             }
-            self.check_spreading(&path, failures);
+            self.refuse(SPREADING_FAILURES, &path, (failures, &()), &[]);
             self.check_nodes(&path, failures, names);
             let before = total;
             total += self.failing_nodes(failures, names);
             // Only the table with which the sum exceeds the limit is reported.
             if total > EACH_MAX && before <= EACH_MAX {
-                self.report(
-                    &path,
-                    format!(
-                        "{total} nodes may fail, and at most {EACH_MAX} can, for each takes some \
-                         kilobytes"
-                    ),
-                    "one too many from here on",
-                    "let fewer `nodes` fail, or more `processors-per-node` as one".to_owned(),
+                let message = format!(
+                    "{total} nodes may fail, and at most {EACH_MAX} can, for each takes some kilobytes"
                 );
+                let help = "let fewer `nodes` fail, or more `processors-per-node` as one";
+                self.report(&path, message, "one too many from here on", help);
             }
-            let line = self.line(&path);
-            for name in names.copies_meant(&failures.of) {
-                let Some(line) = lines.insert(name.clone(), line) else { continue };
-                let what = match names.providers.contains_key(&name) {
-                    true => "provider",
-                    false => self.scenario.owners_of(&name),
-                };
-                self.report(
-                    &path.key("of"),
-                    format!("{what} \"{name}\" has failures in two tables"),
-                    "again",
-                    format!("the table on line {line} is about it too; name it in one of them"),
-                );
-                break;
-            }
+            self.check_owners(&path, failures, names, &mut lines);
         }
+    }
+
+    /// No owner of processors may be in two tables; `lines` are the lines of the tables before.
+    fn check_owners(
+        &mut self,
+        path: &Path,
+        failures: &Failures,
+        names: &Names,
+        lines: &mut BTreeMap<String, usize>,
+    ) {
+        let line = self.line(path);
+        let copies = names.copies_meant(&failures.of).into_iter();
+        let mut again = copies.filter_map(|name| Some((lines.insert(name.clone(), line)?, name)));
+        let Some((line, name)) = again.next() else { return };
+        let what = match names.providers.contains_key(&name) {
+            true => "provider",
+            false => self.scenario.owners_of(&name),
+        };
+        let message = format!("{what} \"{name}\" has failures in two tables");
+        let help = format!("the table on line {line} is about it too; name it in one of them");
+        self.report(&path.key("of"), message, "again", help);
     }
 
     /// No actor may be named twice; `lines` are the lines of the actors named so far.
@@ -77,12 +94,9 @@ impl Check<'_> {
         let line = self.line(path);
         for (index, actor) in actors.iter().enumerate() {
             if let Some(before) = lines.insert(actor.to_string(), line) {
-                self.report(
-                    &path.index(index),
-                    format!("the crashes of \"{actor}\" are named twice"),
-                    "again",
-                    format!("line {before} is about it too; name it once"),
-                );
+                let message = format!("the crashes of \"{actor}\" are named twice");
+                let help = format!("line {before} is about it too; name it once");
+                self.report(&path.index(index), message, "again", help);
             }
         }
     }
@@ -94,58 +108,36 @@ impl Check<'_> {
             ("recorded", failures.recorded.is_some()),
             ("outages", failures.outages.is_some()),
         ];
-        // A reason that was given but wrong has been reported already.
-        let given = |&&(key, given): &&(&str, bool)| given || self.is_replaced(&path.key(key));
-        let given: Vec<&str> = reasons.iter().filter(given).map(|(key, _)| *key).collect();
-        match given[..] {
-            [_] => {}
-            [] => self.report(
-                path,
-                "these failures have no source".to_owned(),
-                "a source is missing",
-                "add one of `law`, `nominal`, `recorded` and `outages`".to_owned(),
-            ),
-            [first, second, ..] => self.report(
-                &path.key(second),
-                format!("these failures have two sources, `{first}` and `{second}`"),
-                "a second source",
-                "keep one of them, or make two [[failures]] of different providers".to_owned(),
-            ),
-        }
+        self.one_source(REASONS, path, &reasons, &[]);
         if let Some(law) = &failures.law {
             self.check_failure_law(&path.key("law"), law);
         }
-        if let Some(row) = failures.nominal.filter(|&row| NominalRow::named(row).is_none()) {
-            let rows = NOMINAL_ROWS.map(|row| row.percent.to_string()).join(", ");
-            self.report(
-                &path.key("nominal"),
-                format!("Table 3.1 of Chtepen 2011 has no row {row}"),
-                "no such row",
-                format!("its rows are {rows}; others can be had with `law`"),
-            );
-        }
+        let row = failures.nominal.unwrap_or_default();
+        let rows = NOMINAL_ROWS.map(|row| row.percent.to_string()).join(", ");
+        self.refuse(NOMINAL, path, (failures, &()), &[("row", &row), ("rows", &rows)]);
         if let Some(recorded) = &failures.recorded {
             self.check_file(&path.key("recorded").key("log"), "log", &recorded.log);
         }
         if let Some(Err(error)) = failures.listed().map(OutageList::new) {
-            let (OutageListError::Empty { number, .. } | OutageListError::Overlap { number, .. }) =
-                error;
-            let message = match error {
-                OutageListError::Overlap { fail, restored: Time::FOREVER, .. } => {
-                    format!(
-                        "outage {number} starts at {fail} s, and the one before it is never restored"
-                    )
-                }
-                _ => error.to_string(),
-            };
-            self.report(
-                &path.key("outages").index(number - 1),
-                message,
-                "not after the one before",
-                "write [failure, restoration] in order of time; only the last may have no restoration"
-                    .to_owned(),
-            );
+            self.report_outages(path, &error);
         }
+    }
+
+    fn report_outages(&mut self, path: &Path, error: &OutageListError) {
+        let (OutageListError::Empty { number, .. } | OutageListError::Overlap { number, .. }) =
+            error;
+        let message = match error {
+            OutageListError::Overlap { fail, restored: Time::FOREVER, .. } => {
+                format!(
+                    "outage {number} starts at {fail} s, and the one before it is never restored"
+                )
+            }
+            _ => error.to_string(),
+        };
+        let help =
+            "write [failure, restoration] in order of time; only the last may have no restoration";
+        let at = path.key("outages").index(number - 1);
+        self.report(&at, message, "not after the one before", help);
     }
 
     fn check_failure_law(&mut self, path: &Path, law: &FailureLaw) {
@@ -172,23 +164,9 @@ impl Check<'_> {
             &path.key(which),
             problem.replace('_', "-"),
             "no law of a time up or down",
-            "constant, uniform, choice, exponential, lognormal, weibull and gamma can be used, \
-             with values from 0 on and a finite mean above 0"
-                .to_owned(),
+            "constant, uniform, choice, exponential, lognormal, weibull and gamma can be used, with values from 0 on and \
+             a finite mean above 0",
         );
-    }
-
-    /// Only failures that are drawn can be correlated.
-    fn check_spreading(&mut self, path: &Path, failures: &Failures) {
-        let drawn = failures.recorded.is_none() && failures.outages.is_none();
-        if failures.correlation.is_some() && !drawn {
-            self.report(
-                &path.key("correlation"),
-                "recorded and listed failures do not spread".to_owned(),
-                "not used",
-                "remove it, or let the nodes fail by `law` or `nominal`".to_owned(),
-            );
-        }
     }
 
     /// Number of nodes, over all owners, that a table lets fail.
@@ -205,20 +183,14 @@ impl Check<'_> {
     }
 
     fn check_nodes(&mut self, path: &Path, failures: &Failures, names: &Names) {
-        for place in names.providers_meant(&failures.of) {
-            let provider = &self.scenario.providers[place];
-            let nodes = provider.processors.div_ceil(failures.processors_per_node.max(1));
-            let wanted = failures.nodes.unwrap_or(0);
-            if wanted > nodes {
-                let name = &provider.name;
-                self.report(
-                    &path.key("nodes"),
-                    format!("provider \"{name}\" has {nodes} nodes, not {wanted}"),
-                    "too many",
-                    "remove `nodes` to let all fail".to_owned(),
-                );
-                break;
-            }
+        let wanted = failures.nodes.unwrap_or(0);
+        let providers = names.providers_meant(&failures.of).into_iter();
+        let providers = providers.map(|place| &self.scenario.providers[place]);
+        let nodes = |it: &Provider| it.processors.div_ceil(failures.processors_per_node.max(1));
+        let few = providers.map(|it| (&it.name, nodes(it))).find(|(_, nodes)| wanted > *nodes);
+        if let Some((name, nodes)) = few {
+            let message = format!("provider \"{name}\" has {nodes} nodes, not {wanted}");
+            self.report(&path.key("nodes"), message, "too many", "remove `nodes` to let all fail");
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::exclusions::{FIGURES, Shows};
 use super::names::{Known, Names};
+use super::rule::{Refusal, Words, item, refuse};
 use super::{Check, list};
 use crate::file::{AxisScale, Figure, FigureKey, FigureKind, Messages};
-use crate::quantity::{AxisEnd, Name};
+use crate::quantity::{AxisEnd, Name, TimeSpan};
 use crate::resolve::figure_names;
 use haggle_config::document::Path;
 use haggle_config::nearest;
@@ -13,6 +15,62 @@ use haggle_plots::JobName;
 
 /// Groups that need no sweep.
 const GROUPS: [&str; 4] = ["provider", "user", "class", "workload"];
+
+/// Facts about the rest of the scenario of a figure.
+struct Beside {
+    /// All messages are kept.
+    keeps_all: bool,
+    /// A figure before has the same name.
+    taken: bool,
+}
+
+#[rustfmt::skip] // a table
+const FIGURE: &[Refusal<Figure, Beside>] = &[
+    refuse("kind", |it, at| it.kind.needs_messages() && !at.keeps_all, "figure \"{kind}\" is drawn from messages, and they are not kept",
+        "needs every message", "set `messages = \"all\"` in [results]"),
+    refuse("until", |it, _| it.from.zip(it.until).is_some_and(|(from, until)| until <= from),
+        "the figure ends at {until}, but starts at {from}", "not after `from`", "swap `from` and `until`"),
+    refuse("name", |_, at| at.taken, "two figures are called \"{file}\"", "taken", "give one of them another `name`"),
+];
+
+/// Facts about a figure and the axes of the sweep.
+struct OverAxes {
+    /// It shows a metric of the whole run.
+    measures_whole: bool,
+    /// There is an axis.
+    any: bool,
+    /// Its `x` is an axis.
+    x: bool,
+    /// Its groups are values of an axis.
+    group: bool,
+}
+
+#[rustfmt::skip] // a table
+const AXES: &[Refusal<Figure, OverAxes>] = &[
+    refuse("group-by", |it, over| over.measures_whole && groups(it) && !over.group,
+        "\"{whole}\" belongs to the whole run, not to a {group}", "no group has it", "remove `group-by`, or choose another `metric`"),
+    refuse("against", |it, over| against_nothing(it, over) && it.kind == FigureKind::Bars,
+        "differences between runs of a sweep are drawn over one of its axes", "over which axis?", "add `group-by`, such as \"{axis}\""),
+    refuse("against", |it, over| against_nothing(it, over) && it.kind != FigureKind::Bars,
+        "differences between runs of a sweep are drawn over one of its axes", "over which axis?", "add `x`, such as \"{axis}\""),
+    refuse("metric", |it, over| spreads_one_value(it) && it.x.is_none() && !over.group, "\"{metric}\" has no value for each job",
+        "one value a run", "add `x`, a sweep axis, or choose another `metric`, such as \"mean-waiting-time\""),
+];
+
+/// True if a figure has a group for each actor, class or workload.
+fn groups(it: &Figure) -> bool {
+    it.group_by.as_ref().is_some_and(|group| GROUPS.contains(&group.as_str()))
+}
+
+/// True if a figure compares runs of a sweep, but not over an axis.
+fn against_nothing(it: &Figure, over: &OverAxes) -> bool {
+    it.against.is_some() && over.any && !over.x && !over.group
+}
+
+/// True if a figure shows the spread of a metric with one value a run.
+fn spreads_one_value(it: &Figure) -> bool {
+    it.kind.shows_spread() && it.metric.as_ref().is_some_and(|metric| !metric.is_of_jobs())
+}
 
 /// Kinds of figures that use a key: `"bars" or "lines"`.
 fn kinds_with(key: &str) -> String {
@@ -34,7 +92,7 @@ impl Check<'_> {
         let axes: Known<'_> = axes.iter().map(String::as_str).collect();
         let files = figure_names(&self.scenario.figures);
         for (index, figure) in self.scenario.figures.iter().enumerate() {
-            let path = Path::root().key("figure").index(index);
+            let path = item("figure", index);
             self.check_provider_list(
                 &path.key("providers"),
                 &figure.providers,
@@ -49,34 +107,16 @@ impl Check<'_> {
             self.check_figure_axes(&path, figure, &axes);
             self.check_x_scale(&path, figure);
             self.doubt_marked_jobs(&path, figure);
-            let messages = self.scenario.results.messages;
-            if figure.kind.needs_messages() && messages != Messages::All {
-                let kind = figure.kind.name();
-                self.report(
-                    &path.key("kind"),
-                    format!("figure \"{kind}\" is drawn from messages, and they are not kept"),
-                    "needs every message",
-                    "set `messages = \"all\"` in [results]".to_owned(),
-                );
-            }
-            if let (Some(from), Some(until)) = (figure.from, figure.until)
-                && until <= from
-            {
-                self.report(
-                    &path.key("until"),
-                    format!("the figure ends at {until}, but starts at {from}"),
-                    "not after `from`",
-                    "swap `from` and `until`".to_owned(),
-                );
-            }
-            if files[..index].contains(&files[index]) {
-                self.report(
-                    &path.key("name"),
-                    format!("two figures are called \"{}\"", files[index].0),
-                    "taken",
-                    "give one of them another `name`".to_owned(),
-                );
-            }
+            let keeps_all = self.scenario.results.messages == Messages::All;
+            let facts = Beside { keeps_all, taken: files[..index].contains(&files[index]) };
+            let [from, until] = [figure.from, figure.until].map(|it| it.unwrap_or(TimeSpan::ZERO));
+            let words: Words<'_> = &[
+                ("kind", &figure.kind.name()),
+                ("from", &from),
+                ("until", &until),
+                ("file", &files[index].0),
+            ];
+            self.refuse(FIGURE, &path, (figure, &facts), words);
         }
     }
 
@@ -117,28 +157,13 @@ impl Check<'_> {
     /// Some figures fit only grids, whose jobs share resources, and others only providers, whose jobs do not.
     fn check_world_of_figure(&mut self, path: &Path, figure: &Figure) {
         let grid = self.scenario.grid.is_some();
+        let shown = self.scenario.shown();
+        let unfit = figure.kind.unfit_for(shown);
+        let facts = Shows { unfit: unfit.is_some(), grid, only_grid: grid && !shown.processors };
+        let (shows, instead) = unfit.unwrap_or_default();
         let kind = figure.kind.name();
-        if let Some((shows, instead)) = figure.kind.unfit_for(self.scenario.shown()) {
-            let (world, label, first) = match grid {
-                true => ("jobs of a grid share theirs", "shows no grid", ""),
-                false => ("the scenario has none", "needs a grid", "add [grid], or "),
-            };
-            self.report(
-                &path.key("kind"),
-                format!("figure \"{kind}\" {shows}, and {world}"),
-                label,
-                format!("{first}choose another kind, such as \"{instead}\""),
-            );
-        }
-        let only_grid = grid && !self.scenario.shown().processors;
-        if only_grid && figure.kind == FigureKind::QueueLength && !figure.providers.is_empty() {
-            self.report(
-                &path.key("providers"),
-                "jobs of a grid wait at its scheduler, for any resource".to_owned(),
-                "not used",
-                "remove `providers`".to_owned(),
-            );
-        }
+        let words: Words<'_> = &[("kind", &kind), ("shows", &shows), ("instead", &instead)];
+        self.refuse(FIGURES, path, (figure, &facts), words);
     }
 
     /// Reports unknown and repeated names in a list of providers or other places.
@@ -154,12 +179,8 @@ impl Check<'_> {
             if !known.contains(provider.as_str()) {
                 self.unknown_name(&path.index(index), what, provider.as_str(), known);
             } else if !seen.insert(provider) {
-                self.report(
-                    &path.index(index),
-                    format!("{what} \"{provider}\" is listed twice"),
-                    "again",
-                    "remove one of them".to_owned(),
-                );
+                let message = format!("{what} \"{provider}\" is listed twice");
+                self.report(&path.index(index), message, "again", "remove one of them");
             }
         }
     }
@@ -174,28 +195,21 @@ impl Check<'_> {
                     _ => "add `metric`, such as \"mean-bounded-slowdown\"",
                 };
                 let message = format!("figure \"{kind}\" has no `{key}`");
+                self.report(&path.key(key), message, &format!("`{key}` is missing here"), help);
+            } else if given && !used {
+                let instead = match key {
+                    "from" | "until" | "providers" | "dates" | "y-range" => String::new(),
+                    "metric" | "label" | "scale" | "x" | "group-by" | "against" => {
+                        ", or choose the kind \"bars\" or \"lines\"".to_owned()
+                    }
+                    _ => format!(", or choose the kind {}", kinds_with(key)),
+                };
+                let message = format!("figure \"{kind}\" does not use `{key}`");
                 self.report(
                     &path.key(key),
                     message,
-                    &format!("`{key}` is missing here"),
-                    help.to_owned(),
-                );
-            } else if given && !used {
-                self.report(
-                    &path.key(key),
-                    format!("figure \"{kind}\" does not use `{key}`"),
                     "not used",
-                    match key {
-                        "from" | "until" | "providers" | "dates" | "y-range" => {
-                            format!("remove `{key}`")
-                        }
-                        "metric" | "label" | "scale" | "x" | "group-by" | "against" => {
-                            format!("remove `{key}`, or choose the kind \"bars\" or \"lines\"")
-                        }
-                        _ => {
-                            format!("remove `{key}`, or choose the kind {}", kinds_with(key))
-                        }
-                    },
+                    format!("remove `{key}`{instead}"),
                 );
             }
         }
@@ -219,75 +233,40 @@ impl Check<'_> {
             end.is_some_and(|it| it > 0.0)
         };
         if !axis.variants.is_empty() || !axis.values.iter().all(is_above) {
-            self.report(
-                &path.key("x-scale"),
-                format!("values of axis \"{x}\" have no logarithms"),
-                "needs numbers or times above 0",
-                "remove `x-scale`".to_owned(),
-            );
+            let message = format!("values of axis \"{x}\" have no logarithms");
+            let label = "needs numbers or times above 0";
+            self.report(&path.key("x-scale"), message, label, "remove `x-scale`");
         }
     }
 
     fn check_figure_axes(&mut self, path: &Path, figure: &Figure, axes: &Known<'_>) {
-        if let Some(x) = &figure.x
-            && !axes.contains(x.as_str())
-        {
+        if let Some(x) = figure.x.as_ref().filter(|x| !axes.contains(x.as_str())) {
             self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
         }
-        if let (Some(group), Some(metric)) =
-            (&figure.group_by, figure.measured().find(|metric| metric.is_whole()))
-            && GROUPS.contains(&group.as_str())
-            && !axes.contains(group.as_str())
-        {
-            let (metric, group) = (metric.name(), group.as_str());
-            self.report(
-                &path.key("group-by"),
-                format!("\"{metric}\" belongs to the whole run, not to a {group}"),
-                "no group has it",
-                "remove `group-by`, or choose another `metric`".to_owned(),
-            );
-        }
-        let is_axis = |name: &Name| axes.contains(name.as_str());
-        let over_axis = [&figure.x, &figure.group_by].into_iter().flatten().any(is_axis);
-        if figure.against.is_some() && !axes.is_empty() && !over_axis {
-            self.report(
-                &path.key("against"),
-                "differences between runs of a sweep are drawn over one of its axes".to_owned(),
-                "over which axis?",
-                match figure.kind {
-                    FigureKind::Bars => format!("add `group-by`, such as \"{}\"", axes.list()[0]),
-                    _ => format!("add `x`, such as \"{}\"", axes.list()[0]),
-                },
-            );
-        }
-        let groups_by_axis =
-            figure.group_by.as_ref().is_some_and(|group| axes.contains(group.as_str()));
-        if let Some(metric) = &figure.metric
-            && figure.kind.shows_spread()
-            && figure.x.is_none()
-            && !groups_by_axis
-            && !metric.is_of_jobs()
-        {
-            self.report(
-                &path.key("metric"),
-                format!("\"{}\" has no value for each job", metric.name()),
-                "one value a run",
-                "add `x`, a sweep axis, or choose another `metric`, such as \"mean-waiting-time\""
-                    .to_owned(),
-            );
-        }
-        if let Some(group) = &figure.group_by {
-            let axes = axes.list().iter().copied().filter(|_| figure.kind.measures());
-            let jobs = (figure.kind == FigureKind::Gantt).then_some("job");
-            let known: Known<'_> = GROUPS.into_iter().chain(jobs).chain(axes).collect();
-            if !known.contains(group.as_str()) {
-                self.unknown_name(
-                    &path.key("group-by"),
-                    "group or sweep axis",
-                    group.as_str(),
-                    &known,
-                );
-            }
+        let is_axis = |name: &&Name| axes.contains(name.as_str());
+        let whole = figure.measured().find(|metric| metric.is_whole());
+        let (group, x) = (figure.group_by.as_ref(), figure.x.as_ref());
+        let facts = OverAxes {
+            measures_whole: whole.is_some(),
+            any: !axes.is_empty(),
+            x: x.is_some_and(|it| is_axis(&it)),
+            group: group.is_some_and(|it| is_axis(&it)),
+        };
+        let whole = whole.map_or("", |metric| metric.name());
+        let words: Words<'_> = &[
+            ("whole", &whole),
+            ("metric", &figure.metric.as_ref().map_or("", |it| it.name())),
+            ("group", &group.map_or("", Name::as_str)),
+            ("axis", &axes.list().first().copied().unwrap_or_default()),
+        ];
+        self.refuse(AXES, path, (figure, &facts), words);
+        let Some(group) = group else { return };
+        let axes = axes.list().iter().copied().filter(|_| figure.kind.measures());
+        let jobs = (figure.kind == FigureKind::Gantt).then_some("job");
+        let known: Known<'_> = GROUPS.into_iter().chain(jobs).chain(axes).collect();
+        if !known.contains(group.as_str()) {
+            let at = path.key("group-by");
+            self.unknown_name(&at, "group or sweep axis", group.as_str(), &known);
         }
     }
 }

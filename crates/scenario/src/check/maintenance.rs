@@ -4,11 +4,24 @@ use std::collections::BTreeMap;
 
 use haggle_model::Span;
 
+use super::exclusions::CLOSING;
 use super::names::Names;
+use super::rule::{Refusal, Words, item, refuse};
 use super::{Check, EACH_MAX};
 use crate::file::Maintenance;
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
+
+/// Windows of a table; the fact is the duration of each. Only the first mistake is reported.
+#[rustfmt::skip] // a table
+const WINDOWS: &[Refusal<Maintenance, TimeSpan>] = &[
+    refuse("until", |it, _| it.until <= it.from, "a window from {from} until {until} has no time", "not after `from`",
+        "write a later time: both are since the start of the run"),
+    refuse("times", |it, _| it.every.is_none() && it.times > 1, "there are {times} windows, and the time between them is missing",
+        "needs `every`", "add `every`, at least \"{lasts}\""),
+    refuse("every", |it, lasts| it.every.is_some_and(|every| every < *lasts),
+        "a window lasts {lasts}, and the next one begins after {every}", "too often", "write at least \"{lasts}\""),
+];
 
 impl Check<'_> {
     pub(super) fn check_maintenance(&mut self, names: &Names) {
@@ -16,43 +29,21 @@ impl Check<'_> {
         let mut closed = BTreeMap::new();
         let mut windows = 0_u64;
         for (index, maintenance) in self.scenario.maintenance.iter().enumerate() {
-            let path = Path::root().key("maintenance").index(index);
-            let none = self.scenario.providers.is_empty();
-            if none && self.scenario.grid.is_some() {
-                self.report(
-                    &path,
-                    "the resources of a grid are not closed for maintenance".to_owned(),
-                    "of no provider",
-                    "remove it, or let resources fail at listed times: [[failures]] with `outages`"
-                        .to_owned(),
-                );
-                continue;
-            }
-            if none && self.scenario.plans.is_some() {
-                self.report(
-                    &path,
-                    "machines of clusters with plans are not closed for maintenance".to_owned(),
-                    "of no provider",
-                    "remove it, or let machines fail at listed times: [[failures]] with `outages`"
-                        .to_owned(),
-                );
+            let path = item("maintenance", index);
+            if self.refuse_first(CLOSING, &path, (maintenance, &self.owners()), &[]) {
                 continue;
             }
             self.check_provider_list(&path.key("of"), &maintenance.of, &known, "provider");
             let providers = names.copies_meant(&maintenance.of).len() as u64;
             windows += providers * u64::from(maintenance.times);
             if windows > EACH_MAX {
-                self.report(
-                    &path.key("times"),
-                    format!(
-                        "{windows} windows of maintenance, {} at each of {providers} providers \
-                         here: the maximum is {EACH_MAX}",
-                        maintenance.times
-                    ),
-                    "too many from here on",
-                    "lower `times`, or name fewer providers in `of`".to_owned(),
+                let times = maintenance.times;
+                let message = format!(
+                    "{windows} windows of maintenance, {times} at each of {providers} providers here: the maximum is \
+                     {EACH_MAX}"
                 );
-                return;
+                let help = "lower `times`, or name fewer providers in `of`";
+                return self.report(&path.key("times"), message, "too many from here on", help);
             }
             if self.check_windows(&path, maintenance) {
                 self.check_closed(&path, maintenance, names, &mut closed);
@@ -67,32 +58,16 @@ impl Check<'_> {
         if keys.iter().any(|key| self.is_replaced(&path.key(key))) {
             return false;
         }
-        if until <= from {
-            self.report(
-                &path.key("until"),
-                format!("a window from {from} until {until} has no time"),
-                "not after `from`",
-                "write a later time: both are since the start of the run".to_owned(),
-            );
-            return false;
-        }
         let lasts = TimeSpan(until.0 - from.0);
-        match every {
-            None if times > 1 => self.report(
-                &path.key("times"),
-                format!("there are {times} windows, and the time between them is missing"),
-                "needs `every`",
-                format!("add `every`, at least \"{lasts}\""),
-            ),
-            Some(every) if every < lasts => self.report(
-                &path.key("every"),
-                format!("a window lasts {lasts}, and the next one begins after {every}"),
-                "too often",
-                format!("write at least \"{lasts}\""),
-            ),
-            _ => return true,
-        }
-        false
+        let every = every.unwrap_or(TimeSpan::ZERO);
+        let words: Words<'_> = &[
+            ("from", &from),
+            ("until", &until),
+            ("lasts", &lasts),
+            ("every", &every),
+            ("times", &times),
+        ];
+        !self.refuse_first(WINDOWS, path, (maintenance, &lasts), words)
     }
 
     /// A provider must not close more processors than it has. `closed` are the windows of the tables before, by
@@ -110,29 +85,20 @@ impl Check<'_> {
             let all = provider.processors;
             let wanted = maintenance.processors.unwrap_or(all);
             if wanted > all {
-                self.report(
-                    &path.key("processors"),
-                    format!("provider \"{copy}\" has {all} processors, not {wanted}"),
-                    "too many",
-                    "remove `processors` to close all".to_owned(),
-                );
-                return;
+                let message = format!("provider \"{copy}\" has {all} processors, not {wanted}");
+                let help = "remove `processors` to close all";
+                return self.report(&path.key("processors"), message, "too many", help);
             }
             // Windows of several tables add up.
             let windows = closed.entry(copy.clone()).or_default();
             windows.extend(maintenance.windows().map(|(from, until)| (from, until, wanted)));
             if let Some(from) = too_many(windows, all) {
                 let from = TimeSpan(from);
-                self.report(
-                    path,
-                    format!(
-                        "at {from}, windows of provider \"{copy}\" close more than its {all} \
-                         processors"
-                    ),
-                    "too many at a time",
-                    "let windows follow each other, or close fewer `processors`".to_owned(),
+                let message = format!(
+                    "at {from}, windows of provider \"{copy}\" close more than its {all} processors"
                 );
-                return;
+                let help = "let windows follow each other, or close fewer `processors`";
+                return self.report(path, message, "too many at a time", help);
             }
         }
     }

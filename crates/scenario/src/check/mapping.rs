@@ -4,100 +4,103 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
 use super::names::Names;
-use crate::file::{Communication, IterativeApplications, Metascheduler, Model, Provider, Workload};
+use super::rule::{Effect, Refusal, Words, effect, item, refuse};
+use crate::file::{
+    Communication, IterativeApplications, IterativeMachine, Mapping, Metascheduler, Model,
+    Provider, Workload,
+};
 use crate::quantity::{Name, TimeSpan};
 use haggle_config::document::Path;
+
+#[rustfmt::skip] // a table
+const APPLICATIONS: &[Refusal<IterativeApplications>] = &[
+    refuse("processes", |it, ()| !it.processes.is_empty() && it.processes.iter().all(|&number| number == 0),
+        "an application has no process", "nothing runs", "write the number of processes of each size"),
+    refuse("", |it, ()| it.machines.is_empty(), "applications run on no type of machine", "`machine` is missing here",
+        "add `machine = [{ name = \"north\", throughputs = [2.5] }]`, with a number for each size"),
+];
+
+/// Facts about the application of a machine.
+struct OfMachine {
+    /// Number of sizes of its processes.
+    sizes: usize,
+    /// A value of the machine is not known.
+    unknown: bool,
+    /// A machine before has the same name.
+    again: bool,
+}
+
+#[rustfmt::skip] // a table
+const MACHINES: &[Refusal<IterativeMachine, OfMachine>] = &[
+    refuse("throughputs", |it, of| it.throughputs.len() != of.sizes && !of.unknown,
+        "machine \"{name}\" has {throughputs} throughputs, and there are {sizes} sizes of processes", "one for each size",
+        "write as many numbers as in `processes`"),
+    refuse("name", |_, of| of.again, "machine \"{name}\" is there twice", "again", "remove one of them"),
+];
+
+#[rustfmt::skip] // a table
+const PROFILING: &[Effect<Mapping>] = &[
+    effect("tolerance", |it, ()| it.profiling, "no throughput is measured", "remove it, or set `profiling = true`"),
+];
+
+/// Applications; the fact is true if their providers are at several sites.
+#[rustfmt::skip] // a table
+const TRANSFERS: &[Effect<IterativeApplications, bool>] = &[
+    effect("transfer", |it, _| sends(it), "no process waits for another", SEVERAL_SITES),
+    effect("transfer", |_, &apart| apart, "all providers are at one site", SEVERAL_SITES),
+];
+
+const SEVERAL_SITES: &str = "remove it, or set `communication = \"synchronous\"` and several sites";
+
+/// Machines on which applications run; the fact is true if a provider may have such machines.
+#[rustfmt::skip] // a table
+const KNOWN_MACHINES: &[Effect<IterativeMachine, bool>] = &[
+    effect("name throughputs", |_, &is_there| is_there, "no provider that may run them has such machines",
+        "remove it, or name the type by `machine` of a provider"),
+];
+
+/// Facts about the applications that may come to a provider.
+struct Coming {
+    any: bool,
+    /// Some of them send results from site to site.
+    sends: bool,
+}
+
+#[rustfmt::skip] // a table
+const OF_PROVIDERS: &[Effect<Provider, Coming>] = &[
+    effect("machine", |_, coming| coming.any, "no iterative application comes here",
+        "remove it, or let a metascheduler with `mapping` use this provider"),
+    effect("site", |_, coming| coming.any, "no iterative application comes here",
+        "remove it, or let synchronous applications with a `transfer` come here"),
+    effect("site", |_, coming| coming.sends, "no results are sent from site to site",
+        "remove it, or let synchronous applications with a `transfer` come here"),
+];
 
 impl Check<'_> {
     /// Checks that the numbers of an application fit together.
     pub(super) fn check_iterative(&mut self, path: &Path, it: &IterativeApplications) {
-        let sizes = it.processes.len();
-        if it.processes.iter().all(|&number| number == 0) && sizes > 0 {
-            self.report(
-                &path.key("processes"),
-                "an application has no process".to_owned(),
-                "nothing runs",
-                "write the number of processes of each size".to_owned(),
-            );
-        }
-        if it.machines.is_empty() {
-            self.report(
-                path,
-                "applications run on no type of machine".to_owned(),
-                "`machine` is missing here",
-                "add `machine = [{ name = \"north\", throughputs = [2.5] }]`, with a number for each size"
-                    .to_owned(),
-            );
-        }
+        self.refuse(APPLICATIONS, path, (it, &()), &[]);
         for (index, machine) in it.machines.iter().enumerate() {
             let path = path.key("machine").index(index);
-            if machine.throughputs.len() != sizes && !self.has_replaced(&path) {
-                self.report(
-                    &path.key("throughputs"),
-                    format!(
-                        "machine \"{}\" has {} throughputs, and there are {sizes} sizes of processes",
-                        machine.name,
-                        machine.throughputs.len()
-                    ),
-                    "one for each size",
-                    "write as many numbers as in `processes`".to_owned(),
-                );
-            }
-            if it.machines[..index].iter().any(|other| other.name == machine.name) {
-                self.report(
-                    &path.key("name"),
-                    format!("machine \"{}\" is there twice", machine.name),
-                    "again",
-                    "remove one of them".to_owned(),
-                );
-            }
-        }
-    }
-
-    /// Applications must be submitted to metaschedulers with `mapping`, and all other jobs must not.
-    pub(super) fn check_mapped(&mut self) {
-        let scenario = self.scenario;
-        for (index, user) in scenario.users.iter().enumerate() {
-            let workload = self.directory.workload(user.workload.as_str());
-            let Some(workload) = workload else { continue };
-            let target = self.directory.metascheduler(user.submits_to.as_str());
-            let maps = target.is_some_and(|it| it.mapping.is_some());
-            let path = Path::root().key("user").index(index).key("submits-to");
-            match (is_iterative(workload), maps) {
-                (true, false) => self.report(
-                    &path,
-                    format!(
-                        "the jobs of \"{}\" are iterative applications, and \"{}\" takes none",
-                        workload.name, user.submits_to
-                    ),
-                    "does not take them",
-                    "submit to a metascheduler with `mapping`".to_owned(),
-                ),
-                (false, true) => self.report(
-                    &path,
-                    format!(
-                        "the jobs of \"{}\" are no iterative applications, and \"{}\" takes only \
-                         those",
-                        workload.name, user.submits_to
-                    ),
-                    "does not take them",
-                    "submit a workload with `model = \"iterative\"`, or submit elsewhere"
-                        .to_owned(),
-                ),
-                _ => {}
-            }
+            let facts = OfMachine {
+                sizes: it.processes.len(),
+                unknown: self.has_replaced(&path),
+                again: it.machines[..index].iter().any(|other| other.name == machine.name),
+            };
+            let (sizes, throughputs) = (facts.sizes, machine.throughputs.len());
+            let words: Words<'_> =
+                &[("name", &machine.name), ("throughputs", &throughputs), ("sizes", &sizes)];
+            self.refuse(MACHINES, &path, (machine, &facts), words);
         }
     }
 
     pub(super) fn mapping_effects(&mut self, names: &Names) {
         let scenario = self.scenario;
         for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
-            let Some(mapping) = metascheduler.mapping else { continue };
-            let path = Path::root().key("metascheduler").index(index).key("mapping");
+            let Some(mapping) = &metascheduler.mapping else { continue };
+            let path = item("metascheduler", index).key("mapping");
             let owner = format!("the mapping of metascheduler \"{}\"", metascheduler.name);
-            let why = "no throughput is measured";
-            let remedy = "remove it, or set `profiling = true`";
-            self.uses(&path.key("tolerance"), mapping.profiling, &owner, why, remedy);
+            self.effects(PROFILING, &path, (mapping, &()), &owner, &[]);
         }
         let mut coming: BTreeMap<usize, Vec<&IterativeApplications>> = BTreeMap::new();
         for workload in scenario.workloads.iter().filter(|it| is_iterative(it)) {
@@ -109,32 +112,31 @@ impl Check<'_> {
             self.machine_effects(index, provider, coming.get(&index).map_or(&[], Vec::as_slice));
         }
         for (index, workload) in scenario.workloads.iter().enumerate() {
-            let Some(it) = workload.iterative.as_ref().filter(|_| is_iterative(workload)) else {
-                continue;
-            };
-            let path = Path::root().key("workload").index(index).key("iterative");
-            let owner = format!("the applications of workload \"{}\"", workload.name);
-            let places = self.places_of(&workload.name, names);
-            let (waits, apart) = (sends(it), self.are_apart(&places));
-            let why = if waits {
-                "all providers are at one site"
-            } else {
-                "no process waits for another"
-            };
-            let remedy = "remove it, or set `communication = \"synchronous\"` and several sites";
-            self.uses(&path.key("transfer"), waits && apart, &owner, why, remedy);
-            let machines = places.iter().map(|&place| machine(&scenario.providers[place]));
-            let machines = BTreeSet::from_iter(machines);
-            for (number, known) in it.machines.iter().enumerate() {
-                let at = path.key("machine").index(number);
-                let owner = format!("machine \"{}\" of {owner}", known.name);
-                let is_there = machines.contains(&known.name) || places.is_empty();
-                let why = "no provider that may run them has such machines";
-                let remedy = "remove it, or name the type by `machine` of a provider";
-                for key in ["name", "throughputs"] {
-                    self.uses(&at.key(key), is_there, &owner, why, remedy);
-                }
+            if let Some(it) = workload.iterative.as_ref().filter(|_| is_iterative(workload)) {
+                let places = self.places_of(&workload.name, names);
+                self.application_effects(&item("workload", index), workload, it, &places);
             }
+        }
+    }
+
+    /// Keys of applications that have no effect at the providers that may run them.
+    fn application_effects(
+        &mut self,
+        path: &Path,
+        workload: &Workload,
+        it: &IterativeApplications,
+        places: &[usize],
+    ) {
+        let path = path.key("iterative");
+        let owner = format!("the applications of workload \"{}\"", workload.name);
+        self.effects(TRANSFERS, &path, (it, &self.are_apart(places)), &owner, &[]);
+        let machines = places.iter().map(|&place| machine(&self.scenario.providers[place]));
+        let machines = BTreeSet::from_iter(machines);
+        for (number, known) in it.machines.iter().enumerate() {
+            let at = path.key("machine").index(number);
+            let owner = format!("machine \"{}\" of {owner}", known.name);
+            let is_there = machines.contains(&known.name) || places.is_empty();
+            self.effects(KNOWN_MACHINES, &at, (known, &is_there), &owner, &[]);
         }
     }
 
@@ -145,28 +147,20 @@ impl Check<'_> {
         provider: &Provider,
         coming: &[&IterativeApplications],
     ) {
-        let path = Path::root().key("provider").index(index);
+        let (path, machine) = (item("provider", index), machine(provider));
         let owner = format!("provider \"{}\"", provider.name);
-        let maps = !coming.is_empty();
-        let why = "no iterative application comes here";
-        let remedy = "remove it, or let a metascheduler with `mapping` use this provider";
-        self.uses(&path.key("machine"), maps, &owner, why, remedy);
-        let sends = coming.iter().any(|it| sends(it) && it.transfer > TimeSpan::ZERO);
-        let why = if maps { "no results are sent from site to site" } else { why };
-        let remedy = "remove it, or let synchronous applications with a `transfer` come here";
-        self.uses(&path.key("site"), sends, &owner, why, remedy);
-        let runs =
-            coming.iter().any(|it| it.machines.iter().any(|of| of.name == *machine(provider)));
-        if maps && !runs {
-            self.doubt(
-                &path.key("name"),
-                format!(
-                    "{owner} has machines of type \"{}\", on which no application that comes here runs",
-                    machine(provider)
-                ),
-                "never used for them",
-                "name another type by `machine`, or add this one to the workload".to_owned(),
+        let facts = Coming {
+            any: !coming.is_empty(),
+            sends: coming.iter().any(|it| sends(it) && it.transfer > TimeSpan::ZERO),
+        };
+        self.effects(OF_PROVIDERS, &path, (provider, &facts), &owner, &[]);
+        let runs = coming.iter().any(|it| it.machines.iter().any(|of| of.name == *machine));
+        if facts.any && !runs {
+            let message = format!(
+                "{owner} has machines of type \"{machine}\", on which no application that comes here runs"
             );
+            let help = "name another type by `machine`, or add this one to the workload";
+            self.doubt(&path.key("name"), message, "never used for them", help.to_owned());
         }
     }
 

@@ -1,6 +1,7 @@
 //! Models that generate jobs: each with its own parameters, in range and complete.
 
 use super::Check;
+use super::rule::{Refusal, refuse};
 use crate::file::{
     Applications, IndependentJobs, JobTypes, Lublin, Model, SyntheticMonth, Workload,
 };
@@ -58,6 +59,64 @@ const MODELS: [Words; 6] = [
     },
 ];
 
+/// Sources of applications; the fact is the number of those that are given.
+#[rustfmt::skip] // a table
+const WAYS: &[Refusal<Applications, usize>] = &[
+    refuse("", |_, &given| given == 0, "applications are `like` a published one, of given `phases` or `measured`", "none of them",
+        "write one of them, such as `like = \"md\"`"),
+    refuse("", |_, &given| given > 1, "applications are `like` a published one, of given `phases` or `measured`", "more than one of them",
+        "write one of them, such as `like = \"md\"`"),
+];
+
+/// Keys that go with `like`.
+#[rustfmt::skip] // a table
+const LIKE: &[Refusal<Applications>] = &[
+    refuse("seed", |it, ()| it.like.is_none() && it.seed.is_some(), WITH_LIKE, "not used", "remove it"),
+    refuse("count", |it, ()| it.like.is_none() && it.count.is_some(), WITH_LIKE, "not used", "remove it"),
+    refuse("size", |it, ()| it.like.is_none() && it.size.is_some(), WITH_LIKE, "not used", "remove it"),
+];
+
+const WITH_LIKE: &str = "`{key}` goes with `like`: the phases are given here";
+
+/// Classes of jobs of the Lublin-Feitelson model.
+#[rustfmt::skip] // a table
+const CLASSES: &[Refusal<Lublin>] = &[
+    refuse("one", |it, ()| it.one.is_some() && it.job_types != JobTypes::One,
+        "`job-types` is \"batch-and-interactive\", which has no class `one`", "not used", "remove it, or set `job-types = \"one\"`"),
+    refuse("batch", |it, ()| it.batch.is_some() && it.job_types == JobTypes::One, "`job-types` is \"one\", which has no class `batch`",
+        "not used", "remove it, or set `job-types = \"batch-and-interactive\"`"),
+    refuse("interactive", |it, ()| it.interactive.is_some() && it.job_types == JobTypes::One,
+        "`job-types` is \"one\", which has no class `interactive`", "not used",
+        "remove it, or set `job-types = \"batch-and-interactive\"`"),
+];
+
+/// Keys that independent jobs have, also with a wrong value.
+#[derive(Clone, Copy)]
+struct Arrivals {
+    between: bool,
+    /// Arrivals follow hours or days.
+    daily: bool,
+    hours: bool,
+    jobs: bool,
+    length: bool,
+    days: bool,
+}
+
+/// Bounds of the arrivals, and bounds that go with another way to draw them.
+#[rustfmt::skip] // a table
+const BOUNDS: &[Refusal<Arrivals>] = &[
+    refuse("jobs", |it, ()| it.between && !it.jobs && !it.length, "the end of arrivals by `{way}` is missing", "`jobs` is missing here",
+        "add `jobs = 1000` or `length = \"7d\"`"),
+    refuse("days", |it, ()| it.between && it.days, "`days` goes with `hours` or `per-day`, not with `between`", "not used",
+        "remove it, or write `length`"),
+    refuse("jobs", |it, ()| !it.between && it.hours && !it.jobs, "the end of arrivals by `{way}` is missing", "`jobs` is missing here",
+        "add `jobs = 1000`"),
+    refuse("days", |it, ()| !it.between && it.daily && !it.days, "the end of arrivals by `{way}` is missing", "`days` is missing here",
+        "add `days = 7`"),
+    refuse("length", |it, ()| !it.between && it.daily && it.length, "`length` goes with `between`, not with `{way}`", "not used",
+        "remove it, or write `days`"),
+];
+
 impl Check<'_> {
     pub(super) fn check_model(&mut self, path: &Path, workload: &Workload) {
         for words in MODELS {
@@ -87,7 +146,7 @@ impl Check<'_> {
             self.check_iterative(&path.key("iterative"), iterative);
         }
         if let Some(workflows) = &workload.workflows {
-            self.check_workflows(path, workload, workflows);
+            self.check_workflows(&path.key("workflows"), workflows);
         }
     }
 
@@ -95,32 +154,12 @@ impl Check<'_> {
     fn check_applications(&mut self, path: &Path, it: &Applications) {
         let ways = [it.like.is_some(), it.phases.is_some(), it.measured.is_some()];
         let given = ways.iter().filter(|given| **given).count();
-        if given != 1 {
-            self.report(
-                path,
-                "applications are `like` a published one, of given `phases` or `measured`"
-                    .to_owned(),
-                if given == 0 { "none of them" } else { "more than one of them" },
-                "write one of them, such as `like = \"md\"`".to_owned(),
-            );
+        if self.refuse_first(WAYS, path, (it, &given), &[]) {
             return;
         }
-        for (key, given) in [
-            ("seed", it.seed.is_some()),
-            ("count", it.count.is_some()),
-            ("size", it.size.is_some()),
-        ] {
-            if given && it.like.is_none() {
-                self.report(
-                    &path.key(key),
-                    format!("`{key}` goes with `like`: the phases are given here"),
-                    "not used",
-                    "remove it".to_owned(),
-                );
-            }
-        }
+        self.refuse(LIKE, path, (it, &()), &[]);
         if let Some(problem) = it.problem().filter(|_| !self.has_replaced(path)) {
-            self.report(path, problem, "no application", None);
+            self.report_problem(path, problem, "no application", None);
         }
         self.check_workflows_of_applications(path, it);
     }
@@ -155,34 +194,10 @@ impl Check<'_> {
     }
 
     fn check_lublin(&mut self, path: &Path, lublin: &Lublin) {
-        let classes = [
-            ("one", lublin.one.is_some(), JobTypes::One),
-            ("batch", lublin.batch.is_some(), JobTypes::BatchAndInteractive),
-            ("interactive", lublin.interactive.is_some(), JobTypes::BatchAndInteractive),
-        ];
-        for (key, given, types) in classes {
-            if given && types != lublin.job_types {
-                let (is, other) = match lublin.job_types {
-                    JobTypes::One => ("one", "batch-and-interactive"),
-                    JobTypes::BatchAndInteractive => ("batch-and-interactive", "one"),
-                };
-                self.report(
-                    &path.key(key),
-                    format!("`job-types` is \"{is}\", which has no class `{key}`"),
-                    "not used",
-                    format!("remove it, or set `job-types = \"{other}\"`"),
-                );
-            }
-        }
+        self.refuse(CLASSES, path, (lublin, &()), &[]);
         if let Some(problem) = lublin.problem() {
-            self.report(
-                path,
-                problem.to_string().replace('_', "-"),
-                "out of range",
-                "sizes are logarithms (base 2) and grow from `size-low` over `size-medium` to \
-                 `size-high`"
-                    .to_owned(),
-            );
+            let help = "sizes are logarithms (base 2) and grow from `size-low` over `size-medium` to `size-high`";
+            self.report(path, problem.to_string().replace('_', "-"), "out of range", help);
         }
     }
 
@@ -209,12 +224,9 @@ impl Check<'_> {
             && !self.has_replaced(path)
             && let Some((key, problem)) = jobs.problem()
         {
-            self.report(
-                &path.key(&key),
-                format!("independent-jobs: {key} {problem}"),
-                "out of range",
-                "docs/workloads.md has the range of each parameter".to_owned(),
-            );
+            let message = format!("independent-jobs: {key} {problem}");
+            let help = "docs/workloads.md has the range of each parameter";
+            self.report(&path.key(&key), message, "out of range", help);
         }
     }
 
@@ -224,12 +236,9 @@ impl Check<'_> {
         }
         if let Some((key, problem)) = month.problem() {
             let help = format!("write a site from 0 to {}", month.sites.len().saturating_sub(1));
-            self.report(
-                &path.key(key),
-                format!("synthetic-month: {key} {problem}"),
-                "out of range",
-                (key == "site").then_some(help),
-            );
+            let message = format!("synthetic-month: {key} {problem}");
+            let help = (key == "site").then_some(help);
+            self.report_problem(&path.key(key), message, "out of range", help);
         }
     }
 
@@ -237,47 +246,19 @@ impl Check<'_> {
     fn check_bounds(&mut self, path: &Path, jobs: &IndependentJobs) {
         // A bound that was given but wrong has been reported already.
         let given = |key, given| given || self.is_replaced(&path.key(key));
-        let bounded = given("jobs", jobs.jobs.is_some());
-        let (length, days) =
-            (given("length", jobs.length.is_some()), given("days", jobs.days.is_some()));
-        if jobs.between.is_some() {
-            if !bounded && !length {
-                self.missing(path, "jobs", "between", "`jobs = 1000` or `length = \"7d\"`");
-            }
-            if days {
-                self.not_used(path, "days", "`hours` or `per-day`", "between", "length");
-            }
-        } else if jobs.hours.is_some() || jobs.per_day.is_some() {
-            let way = if jobs.hours.is_some() { "hours" } else { "per-day" };
-            if !bounded && jobs.hours.is_some() {
-                self.missing(path, "jobs", way, "`jobs = 1000`");
-            }
-            if !days {
-                self.missing(path, "days", way, "`days = 7`");
-            }
-            if length {
-                self.not_used(path, "length", "`between`", way, "days");
-            }
-        }
-    }
-
-    /// Reports a bound that goes with `others`, and not with the given `way`.
-    fn not_used(&mut self, path: &Path, key: &str, others: &str, way: &str, instead: &str) {
-        self.report(
-            &path.key(key),
-            format!("`{key}` goes with {others}, not with `{way}`"),
-            "not used",
-            format!("remove it, or write `{instead}`"),
-        );
-    }
-
-    /// Reports that no key bounds the arrivals by `way`.
-    fn missing(&mut self, path: &Path, key: &str, way: &str, example: &str) {
-        self.report(
-            &path.key(key),
-            format!("the end of arrivals by `{way}` is missing"),
-            &format!("`{key}` is missing here"),
-            format!("add {example}"),
-        );
+        let arrivals = Arrivals {
+            between: jobs.between.is_some(),
+            daily: jobs.hours.is_some() || jobs.per_day.is_some(),
+            hours: jobs.hours.is_some(),
+            jobs: given("jobs", jobs.jobs.is_some()),
+            length: given("length", jobs.length.is_some()),
+            days: given("days", jobs.days.is_some()),
+        };
+        let way = match arrivals {
+            Arrivals { between: true, .. } => "between",
+            Arrivals { hours: true, .. } => "hours",
+            _ => "per-day",
+        };
+        self.refuse(BOUNDS, path, (&arrivals, &()), &[("way", &way)]);
     }
 }

@@ -3,13 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
+use super::rule::item;
 use crate::Directory;
 use crate::file::Provider;
 use crate::quantity::Name;
 use crate::resolve::copies;
 use haggle_config::document::Path;
 
+/// Names that are taken, each with the kind and the line of its table.
+type Taken = BTreeMap<String, (&'static str, usize)>;
+
 /// Names to which other tables may refer.
+#[derive(Default)]
 pub(crate) struct Names {
     /// Providers by name, each copy by itself, with their place in the file.
     pub(super) providers: BTreeMap<String, usize>,
@@ -68,70 +73,13 @@ impl Names {
     /// Collects the names and reports names that are taken.
     pub(super) fn of(check: &mut Check<'_>) -> Names {
         let scenario = check.scenario;
+        let crashing = scenario.crashing().map(ToString::to_string).collect();
+        let mut names = Names { crashing, ..Names::default() };
         let mut taken = BTreeMap::new();
-        let mut names = Names {
-            providers: BTreeMap::new(),
-            groups: BTreeMap::new(),
-            metaschedulers: Vec::new(),
-            stores: BTreeSet::new(),
-            sites: Vec::new(),
-            members: BTreeMap::new(),
-            takers: Vec::new(),
-            used_grid: None,
-            users: Vec::new(),
-            talkers: Vec::new(),
-            workloads: Vec::new(),
-            failing: BTreeSet::new(),
-            crashing: scenario.crashing().map(ToString::to_string).collect(),
-        };
-        for (index, provider) in scenario.providers.iter().enumerate() {
-            let path = Path::root().key("provider").index(index).key("name");
-            let copies = copies(provider);
-            for copy in &copies {
-                check.take(&mut taken, copy, "provider", &path);
-                names.providers.insert(copy.clone(), index);
-            }
-            if provider.count > 1 {
-                names.groups.insert(provider.name.to_string(), copies);
-            }
-        }
-        for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
-            let path = Path::root().key("metascheduler").index(index).key("name");
-            check.take(&mut taken, metascheduler.name.as_str(), "metascheduler", &path);
-            names.metaschedulers.push(metascheduler.name.to_string());
-        }
-        for (index, store) in scenario.network.stores.iter().enumerate() {
-            let path = Path::root().key("network").key("stores").index(index);
-            check.take(&mut taken, store.as_str(), "storage", &path);
-            names.stores.insert(store.to_string());
-        }
-        if let Some(grid) = &scenario.grid {
-            let path = Path::root().key("grid");
-            check.take(&mut taken, grid.name.as_str(), "grid", &path.key("name"));
-            names.takers.push(grid.name.to_string());
-            let used = grid.overflow.is_some()
-                || scenario.metaschedulers.iter().any(|it| scenario.uses_grid(it));
-            names.used_grid = used.then(|| grid.name.to_string());
-            for (index, site) in grid.sites.iter().enumerate() {
-                let path = path.key("site").index(index).key("name");
-                check.take(&mut taken, site.name.as_str(), "site", &path);
-                names.sites.push(site.name.to_string());
-                names.members.insert(site.name.to_string(), site.resources);
-            }
-        }
-        if let Some(plans) = &scenario.plans {
-            let path = Path::root().key("plans");
-            check.take(&mut taken, plans.name.as_str(), "metascheduler", &path.key("name"));
-            names.takers.push(plans.name.to_string());
-            for (index, cluster) in plans.clusters.iter().enumerate() {
-                let path = path.key("cluster").index(index).key("name");
-                check.take(&mut taken, cluster.name.as_str(), "cluster", &path);
-                names.sites.push(cluster.name.to_string());
-                names.members.insert(cluster.name.to_string(), cluster.machines);
-            }
-        }
+        names.take_providers(check, &mut taken);
+        names.take_places(check, &mut taken);
         for (index, user) in scenario.users.iter().enumerate() {
-            let path = Path::root().key("user").index(index).key("name");
+            let path = item("user", index).key("name");
             check.take(&mut taken, user.name.as_str(), "user", &path);
             names.users.push(user.name.to_string());
             if !names.takers.iter().any(|it| it == user.submits_to.as_str()) {
@@ -141,13 +89,69 @@ impl Names {
         // A workload may have the same name as an actor.
         let mut taken = BTreeMap::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
-            let path = Path::root().key("workload").index(index).key("name");
+            let path = item("workload", index).key("name");
             check.take(&mut taken, workload.name.as_str(), "workload", &path);
             names.workloads.push(workload.name.to_string());
         }
         let failing = scenario.processor_failures().flat_map(|it| names.providers_meant(&it.of));
         names.failing = failing.collect();
         names
+    }
+
+    /// Takes the names of providers, metaschedulers and storages.
+    fn take_providers(&mut self, check: &mut Check<'_>, taken: &mut Taken) {
+        let scenario = check.scenario;
+        for (index, provider) in scenario.providers.iter().enumerate() {
+            let path = item("provider", index).key("name");
+            let copies = copies(provider);
+            for copy in &copies {
+                check.take(taken, copy, "provider", &path);
+                self.providers.insert(copy.clone(), index);
+            }
+            if provider.count > 1 {
+                self.groups.insert(provider.name.to_string(), copies);
+            }
+        }
+        for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
+            let path = item("metascheduler", index).key("name");
+            check.take(taken, metascheduler.name.as_str(), "metascheduler", &path);
+            self.metaschedulers.push(metascheduler.name.to_string());
+        }
+        for (index, store) in scenario.network.stores.iter().enumerate() {
+            let path = Path::root().key("network").key("stores").index(index);
+            check.take(taken, store.as_str(), "storage", &path);
+            self.stores.insert(store.to_string());
+        }
+    }
+
+    /// Takes the names of a grid and its sites, and of plans and their clusters.
+    fn take_places(&mut self, check: &mut Check<'_>, taken: &mut Taken) {
+        let scenario = check.scenario;
+        if let Some(grid) = &scenario.grid {
+            let path = Path::root().key("grid");
+            check.take(taken, grid.name.as_str(), "grid", &path.key("name"));
+            self.takers.push(grid.name.to_string());
+            let used = grid.overflow.is_some()
+                || scenario.metaschedulers.iter().any(|it| scenario.uses_grid(it));
+            self.used_grid = used.then(|| grid.name.to_string());
+            for (index, site) in grid.sites.iter().enumerate() {
+                let path = path.key("site").index(index).key("name");
+                check.take(taken, site.name.as_str(), "site", &path);
+                self.sites.push(site.name.to_string());
+                self.members.insert(site.name.to_string(), site.resources);
+            }
+        }
+        if let Some(plans) = &scenario.plans {
+            let path = Path::root().key("plans");
+            check.take(taken, plans.name.as_str(), "metascheduler", &path.key("name"));
+            self.takers.push(plans.name.to_string());
+            for (index, cluster) in plans.clusters.iter().enumerate() {
+                let path = path.key("cluster").index(index).key("name");
+                check.take(taken, cluster.name.as_str(), "cluster", &path);
+                self.sites.push(cluster.name.to_string());
+                self.members.insert(cluster.name.to_string(), cluster.machines);
+            }
+        }
     }
 
     /// Workloads that a table may name.
@@ -158,6 +162,11 @@ impl Names {
     /// Actors that receive single jobs: providers, each copy by itself, and metaschedulers.
     pub(super) fn job_takers(&self) -> impl Iterator<Item = &str> {
         self.providers.keys().chain(&self.metaschedulers).map(String::as_str)
+    }
+
+    /// True if a provider, a grid or plans of this name receive jobs.
+    pub(super) fn takes_jobs(&self, name: &str) -> bool {
+        self.is_provider(name) || self.takers.iter().any(|it| it == name)
     }
 
     /// Providers that a list may name: copies and the names of groups.
@@ -238,13 +247,7 @@ impl Names {
 }
 
 impl Check<'_> {
-    fn take(
-        &mut self,
-        taken: &mut BTreeMap<String, (&'static str, usize)>,
-        name: &str,
-        kind: &'static str,
-        path: &Path,
-    ) {
+    fn take(&mut self, taken: &mut Taken, name: &str, kind: &'static str, path: &Path) {
         if self.is_replaced(path) {
             return;
         }

@@ -1,11 +1,12 @@
 //! Plans for applications of many phases on clusters: keys that fit together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Check;
-use super::mapping::is_iterative;
-use crate::file::{MeasuredTimes, Model, PlanGenetic, PlanLinks, PlanSearch, Plans, Workload};
-use crate::quantity::{Name, Share, TimeSpan};
+use super::exclusions::RECORDED_LOADS;
+use super::rule::{Refusal, Words, below, item, refuse};
+use crate::file::{MeasuredTimes, Model, PlanCluster, PlanLinks, PlanSearch, Plans, Workload};
+use crate::quantity::{Share, TimeSpan};
 use haggle_config::document::Path;
 
 /// Smallest part of a machine or link that may be available, in percent.
@@ -16,100 +17,86 @@ const WITHIN_BUDGET_MAX: u32 = 256;
 const PAIRS_MAX: u32 = 64;
 const SCANNED_MAX: u32 = 12;
 
+#[rustfmt::skip] // a table
+const PLANS: &[Refusal<Plans>] = &[
+    refuse("period", |it, ()| it.period == Some(TimeSpan::ZERO), "the time between changes of loads must be above zero", "no time",
+        "write a length of time above zero, or remove it: loads then change when an interval is over"),
+    refuse("genetic.elite", |it, ()| it.genetic.elite.fraction() >= 1.0, "`elite` is {elite}, needs less than 100%",
+        "any plan is that close", "lower it, such as `elite = \"10%\"`"),
+];
+
+/// Clusters; the fact is the largest number of machines that a search can take with links of pairs.
+#[rustfmt::skip] // a table
+const CLUSTERS: &[Refusal<PlanCluster, u32>] = &[
+    refuse("machines", |it, &most| it.machines > most,
+        "cluster \"{name}\" has {machines} machines, and with links of pairs this search can take at most {most}", "too many",
+        "lower it, set `links = \"uplinks\"`, or `search = \"boxes-within-budget\"`"),
+];
+
+/// Least and largest part that may be available; only the first mistake is reported.
+#[rustfmt::skip] // a table
+const PARTS: &[Refusal<[Share; 2]>] = &[
+    refuse("{low}", |[least, _], ()| least.fraction() * 100.0 < LEAST, "`{low}` is {least}, needs at least 0.01%", "too little",
+        "write at least \"0.01%\""),
+    refuse("{high}", |[_, most], ()| most.fraction() > 1.0, "`{high}` is {most}, more than 100%", "at most 100%", "write at most \"100%\""),
+    refuse("", |[least, most], ()| least.fraction() > most.fraction(), "`{low}` is {least}, more than `{high}`, {most}",
+        "the two contradict each other", "the smaller one is the minimum"),
+];
+
+/// Facts about the cluster of measured times.
+struct OfCluster {
+    /// Number of its machines, if it is known.
+    machines: Option<u32>,
+    /// Number of phases in the first row.
+    phases: usize,
+    /// Row before with as many machines of the cluster.
+    before: Option<usize>,
+}
+
+#[rustfmt::skip] // a table
+const MEASURED: &[Refusal<MeasuredTimes, OfCluster>] = &[
+    refuse("machines", |it, of| of.machines.is_some_and(|machines| it.machines > machines),
+        "more machines than cluster \"{name}\" has, {machines}", "more than there are", "lower it, or give the cluster more machines"),
+    refuse("times", |it, of| it.times.len() != of.phases, "not the times of as many phases as in the first row, {phases}, but {times}",
+        "other phases", "write the times of the same phases in every row"),
+    refuse("machines", |_, of| of.before.is_some(), "row {before} is about as many machines of cluster \"{name}\"", "again",
+        "keep one of them"),
+];
+
 impl Check<'_> {
     pub(super) fn check_plans(&mut self) {
-        self.check_who_reschedules();
         let Some(plans) = &self.scenario.plans else { return };
         let path = Path::root().key("plans");
-        if let Some(period) = plans.period {
-            self.check_recurring(&path.key("period"), period);
-            if period == TimeSpan::ZERO {
-                self.report(
-                    &path.key("period"),
-                    "the time between changes of loads must be above zero".to_owned(),
-                    "no time",
-                    "write a length of time above zero, or remove it: loads then change when an \
-                     interval is over"
-                        .to_owned(),
-                );
-            }
+        let period = plans.period.unwrap_or(TimeSpan::ZERO);
+        self.check_recurring(&path.key("period"), period);
+        self.refuse(PLANS, &path, (plans, &()), &[("elite", &plans.genetic.elite)]);
+        if let Some(loads) = &plans.loads {
+            self.check_file(&path.key("loads"), "log", loads);
         }
-        self.check_loads_of_clusters(&path, plans);
-        self.check_pairs(&path, plans);
-        self.check_genetic(&path.key("genetic"), &plans.genetic);
-        self.check_parts(
-            &path,
-            ("available-min", plans.available_min),
-            ("available-max", plans.available_max),
-        );
+        self.refuse(RECORDED_LOADS, &path, (plans, &()), &[]);
+        let most = machines_max(plans);
+        self.check_parts(&path, "available", [plans.available_min, plans.available_max]);
         for (index, cluster) in plans.clusters.iter().enumerate() {
             let path = path.key("cluster").index(index);
-            self.check_parts(&path, ("cpu-min", cluster.cpu_min), ("cpu-max", cluster.cpu_max));
-            self.check_parts(&path, ("link-min", cluster.link_min), ("link-max", cluster.link_max));
+            let words: Words<'_> =
+                &[("name", &cluster.name), ("machines", &cluster.machines), ("most", &most)];
+            self.refuse(CLUSTERS, &path, (cluster, &most), words);
+            self.check_parts(&path, "cpu", [cluster.cpu_min, cluster.cpu_max]);
+            self.check_parts(&path, "link", [cluster.link_min, cluster.link_max]);
         }
-        self.refuse_times_of_messages("times of checkpoints are in [plans]");
-        self.refuse_order_of_events("with plans, the order of ends and submissions has no effect");
-    }
-
-    /// Recorded loads exclude the keys of drawn ones.
-    fn check_loads_of_clusters(&mut self, path: &Path, plans: &Plans) {
-        let Some(loads) = &plans.loads else { return };
-        self.check_file(&path.key("loads"), "log", loads);
-        if plans.period.is_some() {
-            self.report(
-                &path.key("period"),
-                "loads change at the times of their record, not periodically".to_owned(),
-                "not used",
-                "remove it, or `loads`".to_owned(),
-            );
-        }
-        if plans.links == PlanLinks::Pairs {
-            self.report(
-                &path.key("links"),
-                "a record of loads has one link for each machine, not for each pair".to_owned(),
-                "not recorded",
-                "remove it, or `loads`".to_owned(),
-            );
+        for (index, workload) in self.scenario.workloads.iter().enumerate() {
+            let measured = workload.applications.as_ref().and_then(|it| it.measured.as_ref());
+            let path = below(&item("workload", index), "applications.measured");
+            self.check_measured(&path, measured.map_or(&[], Vec::as_slice));
         }
     }
 
-    /// With a link for each pair of machines, a search builds sets greedily many times, so it can take fewer
-    /// machines.
-    fn check_pairs(&mut self, path: &Path, plans: &Plans) {
-        if plans.links != PlanLinks::Pairs {
-            return;
-        }
-        let most = match plans.search {
-            PlanSearch::BoxesWithinBudget => WITHIN_BUDGET_MAX,
-            PlanSearch::Hulls | PlanSearch::Boxes => PAIRS_MAX,
-            PlanSearch::Scan => SCANNED_MAX,
-        };
-        for (index, cluster) in plans.clusters.iter().enumerate() {
-            if cluster.machines > most {
-                self.report(
-                    &path.key("cluster").index(index).key("machines"),
-                    format!(
-                        "cluster \"{}\" has {} machines, and with links of pairs this search can take \
-                         at most {most}",
-                        cluster.name, cluster.machines
-                    ),
-                    "too many",
-                    "lower it, set `links = \"uplinks\"`, or `search = \"boxes-within-budget\"`"
-                        .to_owned(),
-                );
-            }
-        }
-    }
-
-    fn check_genetic(&mut self, path: &Path, genetic: &PlanGenetic) {
-        if genetic.elite.fraction() >= 1.0 {
-            self.report(
-                &path.key("elite"),
-                format!("`elite` is {}, needs less than 100%", genetic.elite),
-                "any plan is that close",
-                "lower it, such as `elite = \"10%\"`".to_owned(),
-            );
-        }
+    /// Checks the available parts under keys that begin with a `word`.
+    fn check_parts(&mut self, path: &Path, word: &str, [least, most]: [Share; 2]) {
+        let (low, high) = (format!("{word}-min"), format!("{word}-max"));
+        let words: Words<'_> =
+            &[("low", &low), ("high", &high), ("least", &least), ("most", &most)];
+        self.refuse_first(PARTS, path, (&[least, most], &()), words);
     }
 
     /// Measured times must name clusters of the scenario, and no more machines than these have.
@@ -120,134 +107,37 @@ impl Check<'_> {
         let phases = rows.first().map_or(0, |row| row.times.len());
         let mut known = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {
-            let path = path.index(index);
-            let name = row.cluster.as_str();
-            match clusters.get(name) {
-                None => {
-                    let names = clusters.keys().copied().collect();
-                    self.unknown_name(&path.key("cluster"), "cluster", name, &names);
-                }
-                Some(&machines) if row.machines > machines => self.report(
-                    &path.key("machines"),
-                    format!("more machines than cluster \"{name}\" has, {machines}"),
-                    "more than there are",
-                    "lower it, or give the cluster more machines".to_owned(),
-                ),
-                Some(_) => {}
+            let (path, name) = (path.index(index), row.cluster.as_str());
+            let machines = clusters.get(name).copied();
+            if machines.is_none() {
+                let names = clusters.keys().copied().collect();
+                self.unknown_name(&path.key("cluster"), "cluster", name, &names);
             }
-            if row.times.len() != phases {
-                self.report(
-                    &path.key("times"),
-                    format!(
-                        "not the times of as many phases as in the first row, {phases}, but {}",
-                        row.times.len()
-                    ),
-                    "other phases",
-                    "write the times of the same phases in every row".to_owned(),
-                );
-            }
-            if let Some(before) = known.insert((name, row.machines), index + 1) {
-                self.report(
-                    &path.key("machines"),
-                    format!("row {before} is about as many machines of cluster \"{name}\""),
-                    "again",
-                    "keep one of them".to_owned(),
-                );
-            }
+            let before = known.insert((name, row.machines), index + 1);
+            let words: Words<'_> = &[
+                ("name", &name),
+                ("machines", &machines.unwrap_or(0)),
+                ("phases", &phases),
+                ("times", &row.times.len()),
+                ("before", &before.unwrap_or(0)),
+            ];
+            self.refuse(MEASURED, &path, (row, &OfCluster { machines, phases, before }), words);
         }
     }
+}
 
-    /// The available parts must be from [`LEAST`] to 100%, and the minimum must not exceed the maximum.
-    fn check_parts(&mut self, path: &Path, min: (&str, Share), max: (&str, Share)) {
-        let ((low, least), (high, most)) = (min, max);
-        if least.fraction() * 100.0 < LEAST {
-            self.report(
-                &path.key(low),
-                format!("`{low}` is {least}, needs at least {LEAST}%"),
-                "too little",
-                format!("write at least \"{LEAST}%\""),
-            );
-        } else if most.fraction() > 1.0 {
-            self.report(
-                &path.key(high),
-                format!("`{high}` is {most}, more than 100%"),
-                "at most 100%",
-                "write at most \"100%\"".to_owned(),
-            );
-        } else if least.fraction() > most.fraction() {
-            self.report(
-                path,
-                format!("`{low}` is {least}, more than `{high}`, {most}"),
-                "the two contradict each other",
-                "the smaller one is the minimum".to_owned(),
-            );
-        }
-    }
-
-    /// Applications must be submitted to plans, and all other jobs must not.
-    fn check_who_reschedules(&mut self) {
-        let scenario = self.scenario;
-        let name = scenario.plans.as_ref().map(|plans| &plans.name);
-        for (index, workload) in scenario.workloads.iter().enumerate() {
-            let path = Path::root().key("workload").index(index);
-            if is_given_whole(workload) && !workload.steps.is_empty() {
-                self.report(
-                    &path.key("step"),
-                    "applications come from their model, and no step can change them".to_owned(),
-                    "not used",
-                    "remove the steps".to_owned(),
-                );
-            }
-            let measured = workload.applications.as_ref().and_then(|it| it.measured.as_ref());
-            if let Some(rows) = measured.filter(|_| scenario.plans.is_some()) {
-                self.check_measured(&path.key("applications").key("measured"), rows);
-            }
-            let mut merged = workload.merge.iter().flatten();
-            let applications =
-                |name: &Name| self.directory.workload(name.as_str()).is_some_and(is_given_whole);
-            if let Some(part) = merged.position(applications) {
-                self.report(
-                    &path.key("merge").index(part),
-                    "workloads of applications are not merged".to_owned(),
-                    "applications",
-                    "let a user of their own submit them".to_owned(),
-                );
-            }
-        }
-        let mut submitted = BTreeSet::new();
-        for (index, user) in scenario.users.iter().enumerate() {
-            let Some(workload) = self.directory.workload(user.workload.as_str()) else { continue };
-            let path = Path::root().key("user").index(index);
-            let has_workflows = workload.applications.as_ref().is_some_and(|it| it.is_workflows());
-            if has_workflows && !submitted.insert(workload.name.as_str()) {
-                self.submitted_again(&path.key("workload"), &workload.name);
-            }
-            match (is_of_applications(workload), name == Some(&user.submits_to)) {
-                (true, false) => self.report(
-                    &path.key("workload"),
-                    "applications of phases are rescheduled by [plans] alone".to_owned(),
-                    "applications",
-                    "submit them to [plans]".to_owned(),
-                ),
-                (false, true) => self.report(
-                    &path.key("workload"),
-                    "[plans] reschedules applications of phases, and takes no other jobs"
-                        .to_owned(),
-                    "other jobs",
-                    "submit a workload with `model = \"applications\"`".to_owned(),
-                ),
-                _ => {}
-            }
-        }
+/// Largest number of machines of a cluster. With a link for each pair of machines, a search builds sets greedily many
+/// times, so it can take fewer machines.
+fn machines_max(plans: &Plans) -> u32 {
+    match plans.search {
+        _ if plans.links != PlanLinks::Pairs => u32::MAX,
+        PlanSearch::BoxesWithinBudget => WITHIN_BUDGET_MAX,
+        PlanSearch::Hulls | PlanSearch::Boxes => PAIRS_MAX,
+        PlanSearch::Scan => SCANNED_MAX,
     }
 }
 
 /// True if the jobs of a workload are applications of phases.
 pub(super) fn is_of_applications(workload: &Workload) -> bool {
     workload.model == Some(Model::Applications)
-}
-
-/// True if no step or merger may change the jobs of a workload.
-fn is_given_whole(workload: &Workload) -> bool {
-    is_of_applications(workload) || is_iterative(workload)
 }

@@ -1,164 +1,124 @@
-//! Protocols that get parts of jobs: times that fit each other and the network, and keys that failures need.
+//! Protocols that get parts of jobs: times that fit each other and the network.
 
-use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use haggle_model::Span;
 
 use super::Check;
-use super::names::Names;
-use crate::file::{Coallocation, Metascheduler, OrderRule, Paxos, Protocol};
+use super::rule::{Refusal, below, refuse};
+use crate::file::{Coallocation, Metascheduler, OrderRule, Ordered, Paxos, Protocol};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
-use haggle_scheduling::coallocation::CoallocationPolicy as Moves;
+
+/// Facts about the scenario of a protocol.
+struct Times {
+    /// Longest time of a message and its answer.
+    round_trip: TimeSpan,
+    /// The run has a horizon.
+    ends: bool,
+}
+
+/// Co-allocations with a protocol.
+#[rustfmt::skip] // a table
+const PROTOCOLS: &[Refusal<Coallocation, Times>] = &[
+    refuse("protocol", |it, at| order(it) == Some(OrderRule::InTurn) && it.patience.is_none() && !at.ends,
+        "jobs that ask for processors in turn may wait for each other for ever", "no end",
+        "set `patience`, choose another `order`, or set `horizon` in [scenario]"),
+    refuse("patience", |it, at| waits(it) && it.patience() < at.round_trip,
+        "metascheduler \"{name}\" waits {patience} for an answer, and a message and its answer may take {round-trip}",
+        "every try is given up", "set `patience` to {round-trip} at least"),
+    // A commit must arrive before the first lease ends.
+    refuse("protocol.lease", |it, at| lease(it).is_some_and(|lease| lease < needed(it, at)),
+        "a part is held for {lease}, and votes and a commit may take {needed}", "ends before the commit is there",
+        "set `lease` to {needed} at least, or shorten `patience`"),
+    refuse("protocol.acceptors", |it, _| acceptors(it).is_multiple_of(2),
+        "{acceptors} acceptors can split into two halves without a decision", "an even number",
+        "write an odd number, 2 F + 1 for F that may be down"),
+];
+
+/// Metaschedulers that repeat messages; the fact is the longest time of a message and its answer.
+#[rustfmt::skip] // a table
+const REPEATING: &[Refusal<Metascheduler, TimeSpan>] = &[
+    refuse("{table}.retry", |it, round_trip| it.retry().is_some_and(|it| it < *round_trip || it == TimeSpan::ZERO),
+        "`retry` is shorter than a message and its answer take, {round-trip}, or 0s", "sent again while the answer is in transit",
+        "set it to more than {round-trip}"),
+];
+
+fn order(it: &Coallocation) -> Option<OrderRule> {
+    match &it.protocol {
+        Some(Protocol::Ordered(Ordered { order, .. })) => Some(*order),
+        _ => None,
+    }
+}
+
+/// True if answers are waited for during some time.
+fn waits(it: &Coallocation) -> bool {
+    let for_ever = order(it).is_some() && it.patience.is_none();
+    it.protocol.as_ref().is_some_and(Protocol::has_patience) && !for_ever
+}
+
+fn lease(it: &Coallocation) -> Option<TimeSpan> {
+    it.protocol.as_ref()?.lease()
+}
+
+/// Time that votes and a commit may take.
+fn needed(it: &Coallocation, times: &Times) -> TimeSpan {
+    let phases = match &it.protocol {
+        Some(Protocol::Probing(_)) => Span::ZERO,
+        _ => it.patience().0,
+    };
+    TimeSpan(phases + times.round_trip.0)
+}
+
+/// Number of acceptors, 1 if a protocol has none.
+pub(super) fn acceptors(it: &Coallocation) -> u32 {
+    match &it.protocol {
+        Some(Protocol::Paxos(Paxos { acceptors, .. })) => *acceptors,
+        _ => 1,
+    }
+}
 
 impl Check<'_> {
     /// Checks a metascheduler that gets parts of jobs by a protocol.
-    pub(super) fn check_protocol(
-        &mut self,
-        path: &Path,
-        metascheduler: &Metascheduler,
-        names: &Names,
-    ) {
+    pub(super) fn check_protocol(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let Some((protocol, coallocation)) = metascheduler.transaction() else { return };
-        let name = &metascheduler.name;
-        let (path, at) = (path.key("coallocation"), path.key("coallocation").key("protocol"));
-        if coallocation.policy.moves() != Moves::Rigid {
-            self.report(
-                &at,
-                format!("protocol \"{}\" moves no job that is agreed on", protocol.name()),
-                "agreed parts stay",
-                "set `policy = \"rigid\"`, or remove `protocol`".to_owned(),
-            );
-        }
-        self.check_retry(&path, metascheduler, coallocation, names);
-        let in_order = match protocol {
-            Protocol::Ordered(it) => Some(it.order),
-            _ => None,
-        };
-        let for_ever = in_order.is_some() && coallocation.patience.is_none();
-        if for_ever
-            && in_order == Some(OrderRule::InTurn)
-            && self.scenario.scenario.horizon.is_none()
-        {
-            self.report(
-                &at,
-                "jobs that ask for processors in turn may wait for each other for ever".to_owned(),
-                "no end",
-                "set `patience`, choose another `order`, or set `horizon` in [scenario]".to_owned(),
-            );
-        }
-        let round_trip = TimeSpan(self.latency_max() + self.latency_max());
-        let waits = protocol.has_patience() && !for_ever;
-        if waits && coallocation.patience() < round_trip {
-            self.report(
-                &path.key("patience"),
-                format!(
-                    "metascheduler \"{name}\" waits {} for an answer, and a message and its answer may \
-                     take {round_trip}",
-                    coallocation.patience()
-                ),
-                "every try is given up",
-                format!("set `patience` to {round_trip} at least"),
-            );
-        }
-        if let Some(lease) = protocol.lease() {
-            self.check_lease(&at, lease, (protocol, coallocation));
-        }
+        let path = path.key("coallocation");
+        let ends = self.scenario.scenario.horizon.is_some();
+        let times = Times { round_trip: self.round_trip_max(), ends };
+        self.refuse(
+            PROTOCOLS,
+            &path,
+            (coallocation, &times),
+            &[
+                ("name", &metascheduler.name),
+                ("patience", &coallocation.patience()),
+                ("round-trip", &times.round_trip),
+                ("lease", &lease(coallocation).unwrap_or(TimeSpan::ZERO)),
+                ("needed", &needed(coallocation, &times)),
+                ("acceptors", &acceptors(coallocation)),
+            ],
+        );
         for (key, _) in protocol.periods().into_iter().filter(|(_, span)| *span == TimeSpan::ZERO) {
-            let at = key.split('.').fold(at.clone(), |at, key| at.key(key));
-            self.report(
-                &at,
-                format!("`{}` is 0s, needs more", at.name()),
-                "at once, for ever",
-                "write a length of time above zero, such as \"1s\"".to_owned(),
-            );
-        }
-        if let Protocol::Paxos(Paxos { acceptors, .. }) = protocol
-            && acceptors.is_multiple_of(2)
-        {
-            self.report(
-                &at.key("acceptors"),
-                format!("{acceptors} acceptors can split into two halves without a decision"),
-                "an even number",
-                "write an odd number, 2 F + 1 for F that may be down".to_owned(),
-            );
+            let at = below(&path.key("protocol"), key);
+            let message = format!("`{}` is 0s, needs more", at.name());
+            let help = "write a length of time above zero, such as \"1s\"";
+            self.report(&at, message, "at once, for ever", help);
         }
     }
 
     /// A message is repeated after its answer could have arrived.
     pub(super) fn check_time_of_retry(&mut self, path: &Path, metascheduler: &Metascheduler) {
-        let Some((table, retry)) = metascheduler.retry_table().zip(metascheduler.retry()) else {
-            return;
-        };
-        let round_trip = TimeSpan(self.latency_max() + self.latency_max());
-        if retry < round_trip || retry == TimeSpan::ZERO {
-            self.report(
-                &path.key(table).key("retry"),
-                format!(
-                    "`retry` is shorter than a message and its answer take, {round_trip}, or 0s"
-                ),
-                "sent again while the answer is in transit",
-                format!("set it to more than {round_trip}"),
-            );
-        }
+        let Some(table) = metascheduler.retry_table() else { return };
+        let round_trip = self.round_trip_max();
+        let words = &[("table", &table as &dyn Display), ("round-trip", &round_trip)];
+        self.refuse(REPEATING, path, (metascheduler, &round_trip), words);
     }
 
-    /// A commit must arrive before the first lease ends.
-    fn check_lease(
-        &mut self,
-        at: &Path,
-        lease: TimeSpan,
-        (protocol, coallocation): (&Protocol, &Coallocation),
-    ) {
-        let phases = match protocol {
-            Protocol::Probing(_) => Span::ZERO,
-            _ => coallocation.patience().0,
-        };
-        let needed = TimeSpan(phases + self.latency_max() + self.latency_max());
-        if lease < needed {
-            self.report(
-                &at.key("lease"),
-                format!("a part is held for {lease}, and votes and a commit may take {needed}"),
-                "ends before the commit is there",
-                format!("set `lease` to {needed} at least, or shorten `patience`"),
-            );
-        }
-    }
-
-    /// Messages lost in a crash must be sent again, so crashes need `retry`.
-    fn check_retry(
-        &mut self,
-        path: &Path,
-        metascheduler: &Metascheduler,
-        coallocation: &Coallocation,
-        names: &Names,
-    ) {
-        if names.crashing.is_empty() {
-            return;
-        }
-        let meant = BTreeSet::from_iter(names.copies_meant(&metascheduler.providers));
-        let concerned = |name: &&str| *name == metascheduler.name.as_str() || meant.contains(*name);
-        let mut crashing = self.scenario.crashing().map(|it| it.as_str());
-        let Some(who) = crashing.find(|name| concerned(name)) else { return };
-        let who = who.to_owned();
-        if coallocation.retry.is_none() {
-            self.report(
-                path,
-                format!(
-                    "\"{who}\" crashes, and metascheduler \"{}\" does not repeat messages that are \
-                     lost with it",
-                    metascheduler.name
-                ),
-                "no `retry`",
-                "set `retry = \"1s\"`, or take it out of `actors` of [[failures]]".to_owned(),
-            );
-        }
-    }
-
-    /// Longest time that a message takes if it is not lost.
-    fn latency_max(&self) -> Span {
+    /// Longest time that a message and its answer take if they are not lost.
+    fn round_trip_max(&self) -> TimeSpan {
         let network = &self.scenario.network;
         let links = network.links.iter().map(|link| link.latency.0);
-        links.fold(network.latency.0, Span::max) + network.jitter.0
+        let latency = links.fold(network.latency.0, Span::max) + network.jitter.0;
+        TimeSpan(latency + latency)
     }
 }

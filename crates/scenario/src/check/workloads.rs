@@ -1,14 +1,63 @@
 //! Workloads: one source each, logs that exist, and valid steps.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use super::names::{Known, Names};
+use super::rule::{Refusal, Sources, Words, item, refuse};
 use super::{Check, Logs};
-use crate::file::{Step, Workload};
+use crate::file::{InlineJob, Law, Step, TimeLaw, Workload};
 use crate::log_path;
 use crate::quantity::TimeSpan;
 use crate::workload::step_problem;
 use haggle_config::document::Path;
+
+const SOURCES: Sources = Sources {
+    none: "workload \"{name}\" has no source of jobs",
+    add: "add one of `log`, `model`, `jobs` and `merge`",
+    two: "workload \"{name}\" has two sources of jobs, `{first}` and `{second}`",
+    keep: "make two workloads and a third that has both under `merge`",
+};
+
+#[rustfmt::skip] // a table
+const RULES: &[Refusal<Workload>] = &[
+    refuse("rules", |it, ()| it.log.is_none() && !it.rules.is_empty(), "workload \"{name}\" has rules for a log, but no log", "not used",
+        "remove them, or put them under the workload that reads the log"),
+];
+
+/// Jobs that a workload lists.
+#[rustfmt::skip] // a table
+const JOBS: &[Refusal<InlineJob>] = &[
+    refuse("requested", |it, ()| it.requested == Some(TimeSpan::ZERO), "`requested` is 0s, needs more", "no time to run",
+        "remove `requested` for a job without a limit"),
+    refuse("key", |it, ()| it.key == Some(i64::MIN), "`key` is -9223372036854775808, which stands for a missing value in tables", "too low",
+        "write -9223372036854775807 or more"),
+];
+
+/// Files that a scenario names; the fact is true for logs.
+#[rustfmt::skip] // a table
+const FILES: &[Refusal<std::path::Path, bool>] = &[
+    refuse("", |it, _| it.is_dir(), "{what} `{file}` is a folder", "a folder", "name a file in it"),
+    refuse("", |it, _| it.exists() && !it.is_file(), "{what} `{file}` is a pipe or a device", "can be read only once",
+        "write it into a file: the files of a scenario are read once for each run, and again for their hash; `haggle replay` reads a pipe"),
+    refuse("", |it, &is_log| is_log && !it.is_file(), "{what} `{file}` is not there", "no such file",
+        "paths start from the scenario's folder; the README lists sources of logs"),
+    refuse("", |it, &is_log| !is_log && !it.is_file(), "{what} `{file}` is not there", "no such file",
+        "paths start from the scenario's folder"),
+];
+
+/// Steps with two keys that contradict each other.
+#[rustfmt::skip] // a table
+const STEPS: &[Refusal<Step>] = &[
+    refuse("until", |it, ()| matches!(it, Step::Window { from, until: Some(until), .. } if until <= from),
+        "the window ends at {until}, but starts at {from}", "not after `from`", "the smaller one comes first"),
+    refuse("length", |it, ()| matches!(it, Step::RandomWindow { length, from, until: Some(until), .. } if until.0 - from.0 < length.0),
+        "no window of {length} fits between {from} and {until}", "too long", "shorten `length`, or move `until`"),
+    refuse("count", |it, ()| matches!(it, Step::Split { part, count, parts, .. } if part < parts && *count > parts - part),
+        "there are no {count} parts from part {part} of {parts} on", "too many", "write a count from 1 to {left}"),
+    refuse("part", |it, ()| matches!(it, Step::Split { part, parts, .. } if part >= parts), "there is no part {part} of {parts}",
+        "parts count from 0", "write a part from 0 to {last}"),
+];
 
 impl Check<'_> {
     pub(super) fn check_workloads(&mut self, names: &Names) {
@@ -16,12 +65,14 @@ impl Check<'_> {
         // Only workloads that may be in a circle are searched for one, because the search follows all mergers.
         let circles = self.before_circles();
         for (index, workload) in self.scenario.workloads.iter().enumerate() {
-            let path = Path::root().key("workload").index(index);
+            let path = item("workload", index);
             self.check_source(&path, workload);
             self.check_model(&path, workload);
-            self.check_jobs(&path, workload);
+            for (index, job) in workload.jobs.iter().flatten().enumerate() {
+                self.refuse(JOBS, &path.key("jobs").index(index), (job, &()), &[]);
+            }
             self.check_merge(&path, workload, &known, circles.contains(&index));
-            self.check_rules(&path, workload);
+            self.refuse(RULES, &path, (workload, &()), &[("name", &workload.name)]);
             if let Some(log) = &workload.log {
                 self.check_file(&path.key("log"), "log", log);
             }
@@ -38,63 +89,7 @@ impl Check<'_> {
             ("jobs", workload.jobs.is_some()),
             ("merge", workload.merge.is_some()),
         ];
-        // A source that was given but wrong has been reported already.
-        let replaced = |key| self.is_replaced(&path.key(key));
-        let given: Vec<&str> = sources
-            .iter()
-            .filter(|(key, given)| *given || replaced(key))
-            .map(|(key, _)| *key)
-            .collect();
-        match given[..] {
-            [_] => {}
-            [] => self.report(
-                path,
-                format!("workload \"{}\" has no source of jobs", workload.name),
-                "a source is missing",
-                "add one of `log`, `model`, `jobs` and `merge`".to_owned(),
-            ),
-            [first, second, ..] => self.report(
-                &path.key(second),
-                format!(
-                    "workload \"{}\" has two sources of jobs, `{first}` and `{second}`",
-                    workload.name
-                ),
-                "a second source",
-                "make two workloads and a third that has both under `merge`".to_owned(),
-            ),
-        }
-    }
-
-    fn check_rules(&mut self, path: &Path, workload: &Workload) {
-        if workload.log.is_none() && !workload.rules.is_empty() {
-            self.report(
-                &path.key("rules"),
-                format!("workload \"{}\" has rules for a log, but no log", workload.name),
-                "not used",
-                "remove them, or put them under the workload that reads the log".to_owned(),
-            );
-        }
-    }
-
-    fn check_jobs(&mut self, path: &Path, workload: &Workload) {
-        for (index, job) in workload.jobs.iter().flatten().enumerate() {
-            if job.requested == Some(TimeSpan::ZERO) {
-                self.report(
-                    &path.key("jobs").index(index).key("requested"),
-                    "`requested` is 0s, needs more".to_owned(),
-                    "no time to run",
-                    "remove `requested` for a job without a limit".to_owned(),
-                );
-            }
-            if job.key == Some(i64::MIN) {
-                self.report(
-                    &path.key("jobs").index(index).key("key"),
-                    format!("`key` is {}, which stands for a missing value in tables", i64::MIN),
-                    "too low",
-                    format!("write {} or more", i64::MIN + 1),
-                );
-            }
-        }
+        self.one_source(SOURCES, path, &sources, &[("name", &workload.name)]);
     }
 
     fn check_merge(
@@ -111,19 +106,13 @@ impl Check<'_> {
             if !known.contains(part.as_str()) {
                 self.unknown_name(&path, "workload", part.as_str(), known);
             } else if !seen.insert(part) {
-                self.report(
-                    &path,
-                    format!("workload \"{part}\" is listed twice"),
-                    "again",
-                    "remove one of them, or make a second workload of the same source".to_owned(),
-                );
+                let help = "remove one of them, or make a second workload of the same source";
+                let message = format!("workload \"{part}\" is listed twice");
+                self.report(&path, message, "again", help);
             } else if may_be_in_circle && self.leads_to(part.as_str(), workload.name.as_str()) {
-                self.report(
-                    &path,
-                    format!("workload \"{}\" would contain itself", workload.name),
-                    "leads back to it",
-                    "merge only workloads that do not merge this one".to_owned(),
-                );
+                let help = "merge only workloads that do not merge this one";
+                let message = format!("workload \"{}\" would contain itself", workload.name);
+                self.report(&path, message, "leads back to it", help);
             }
         }
     }
@@ -169,93 +158,58 @@ impl Check<'_> {
         }
         match log_path(log, self.source.folder()) {
             // A variable that is not set is reported once, for all logs whose paths use it.
-            Err(error) if self.unset.contains(&error.to_string()) => {}
             Err(error) => {
-                self.unset.insert(error.to_string());
-                self.report(
-                    path,
-                    format!("{what} `{log}` cannot be found: {error}"),
-                    "no such variable",
-                    "set it to the folder that holds the logs, such as HAGGLE_TRACES=~/traces"
-                        .to_owned(),
-                );
-            }
-            Ok(file) if file.is_dir() => self.report(
-                path,
-                format!("{what} `{}` is a folder", file.display()),
-                "a folder",
-                "name a file in it".to_owned(),
-            ),
-            Ok(file) if file.exists() && !file.is_file() => self.report(
-                path,
-                format!("{what} `{}` is a pipe or a device", file.display()),
-                "can be read only once",
-                "write it into a file: the files of a scenario are read once for each run, and \
-                 again for their hash; `haggle replay` reads a pipe"
-                    .to_owned(),
-            ),
-            Ok(file) if !file.is_file() => self.report(
-                path,
-                format!("{what} `{}` is not there", file.display()),
-                "no such file",
-                match what {
-                    "log" => {
-                        "paths start from the scenario's folder; the README lists sources of \
-                              logs"
-                    }
-                    _ => "paths start from the scenario's folder",
+                if self.unset.insert(error.to_string()) {
+                    let message = format!("{what} `{log}` cannot be found: {error}");
+                    let help =
+                        "set it to the folder that holds the logs, such as HAGGLE_TRACES=~/traces";
+                    self.report(path, message, "no such variable", help);
                 }
-                .to_owned(),
-            ),
-            Ok(_) => {}
+            }
+            Ok(file) => {
+                let words: Words<'_> = &[("what", &what), ("file", &file.display())];
+                self.refuse_first(FILES, path, (file.as_path(), &(what == "log")), words);
+            }
         }
     }
 
     fn check_step(&mut self, path: &Path, step: &Step) {
-        if let Step::Window { from, until: Some(until), .. } = step
-            && until <= from
-        {
-            self.report(
-                &path.key("until"),
-                format!("the window ends at {until}, but starts at {from}"),
-                "not after `from`",
-                "the smaller one comes first".to_owned(),
-            );
-        } else if let Step::RandomWindow { length, from, until: Some(until), .. } = step
-            && until.0 - from.0 < length.0
-        {
-            self.report(
-                &path.key("length"),
-                format!("no window of {length} fits between {from} and {until}"),
-                "too long",
-                "shorten `length`, or move `until`".to_owned(),
-            );
-        } else if let Step::Filter { .. } = step {
-            self.check_filter(path, step);
-        } else if let Step::Split { part, count, parts, .. } = step
-            && part < parts
-            && *count > parts - part
-        {
-            self.report(
-                &path.key("count"),
-                format!("there are no {count} parts from part {part} of {parts} on"),
-                "too many",
-                format!("write a count from 1 to {}", parts - part),
-            );
-        } else if let Step::Split { part, parts, .. } = step
-            && part >= parts
-        {
-            self.report(
-                &path.key("part"),
-                format!("there is no part {part} of {parts}"),
-                "parts count from 0",
-                format!("write a part from 0 to {}", parts.saturating_sub(1)),
-            );
-        } else if self.check_choices(path, step)
+        if self.check_bounds_of_step(path, step)
+            && self.check_choices(path, step)
             && !self.has_replaced(path)
             && let Some(problem) = step_problem(step)
         {
-            self.report(path, problem.to_string(), "out of range", None);
+            self.report_problem(path, problem.to_string(), "out of range", None);
+        }
+    }
+
+    /// Reports bounds of a step that contradict each other. Returns `true` if its values may be judged one by one.
+    fn check_bounds_of_step(&mut self, path: &Path, step: &Step) -> bool {
+        match step {
+            Step::Window { from, until: Some(until), .. } => {
+                let words: Words<'_> = &[("from", from), ("until", until)];
+                !self.refuse_first(STEPS, path, (step, &()), words)
+            }
+            Step::RandomWindow { length, from, until: Some(until), .. } => {
+                let words: Words<'_> = &[("length", length), ("from", from), ("until", until)];
+                !self.refuse_first(STEPS, path, (step, &()), words)
+            }
+            Step::Split { part, count, parts, .. } => {
+                let (left, last) = (parts.saturating_sub(*part), parts.saturating_sub(1));
+                let words: Words<'_> = &[
+                    ("part", part),
+                    ("count", count),
+                    ("parts", parts),
+                    ("left", &left),
+                    ("last", &last),
+                ];
+                !self.refuse_first(STEPS, path, (step, &()), words)
+            }
+            Step::Filter { .. } => {
+                self.check_filter(path, step);
+                false
+            }
+            _ => true,
         }
     }
 
@@ -272,32 +226,28 @@ impl Check<'_> {
         else {
             return;
         };
-        let text = |span: &TimeSpan| span.to_string();
-        let count = |count: &u32| count.to_string();
-        let bounds = [
-            (
-                "processors",
-                processors_min > processors_max,
-                processors_min.as_ref().map(count),
-                processors_max.as_ref().map(count),
-            ),
-            ("run", run_min > run_max, run_min.as_ref().map(text), run_max.as_ref().map(text)),
-            (
-                "requested",
-                requested_min > requested_max,
-                requested_min.as_ref().map(text),
-                requested_max.as_ref().map(text),
-            ),
-        ];
-        for (name, crossed, least, most) in bounds {
-            if let (true, Some(least), Some(most)) = (crossed, least, most) {
-                self.report(
-                    &path.key(&format!("{name}-max")),
-                    format!("`{name}-max` is {most}, less than `{name}-min`, {least}"),
-                    &format!("less than `{name}-min`"),
-                    "no job would be kept; the smaller one is the minimum".to_owned(),
-                );
-            }
+        self.check_ends(path, "processors", processors_min.as_ref(), processors_max.as_ref());
+        self.check_ends(path, "run", run_min.as_ref(), run_max.as_ref());
+        self.check_ends(path, "requested", requested_min.as_ref(), requested_max.as_ref());
+    }
+
+    /// Reports a minimum above the maximum of a filter.
+    fn check_ends<T: PartialOrd + Display>(
+        &mut self,
+        path: &Path,
+        name: &str,
+        least: Option<&T>,
+        most: Option<&T>,
+    ) {
+        if let (Some(least), Some(most)) = (least, most)
+            && least > most
+        {
+            self.report(
+                &path.key(&format!("{name}-max")),
+                format!("`{name}-max` is {most}, less than `{name}-min`, {least}"),
+                &format!("less than `{name}-min`"),
+                "no job would be kept; the smaller one is the minimum",
+            );
         }
     }
 
@@ -313,10 +263,8 @@ impl Check<'_> {
                     ("over", over.is_some()),
                 ];
                 self.one_of(path, "step", given, "steps");
-                if of.is_some() && factor.is_none() {
-                    self.without(path, "of", "factor");
-                }
-                self.weights(&path.key("factor"), factor.as_ref().and_then(|law| law.weights()));
+                self.goes_with(path, ("of", of.is_some()), ("factor", factor.is_some()));
+                self.weights(&path.key("factor"), factor.as_ref().and_then(Law::weights));
             }
             Step::Deadlines { factor, least, slack, one_of, stream, .. } => {
                 let given = [
@@ -325,29 +273,24 @@ impl Check<'_> {
                     ("one-of", one_of.is_some()),
                 ];
                 self.one_of(path, "step", given, "steps");
-                if stream.is_some() && one_of.is_none() {
-                    self.without(path, "stream", "one-of");
-                }
-                if least.is_some() && factor.is_none() {
-                    self.without(path, "least", "factor");
-                }
-                self.weights(&path.key("factor"), factor.as_ref().and_then(|law| law.weights()));
-                self.weights(&path.key("slack"), slack.as_ref().and_then(|law| law.weights()));
+                self.goes_with(path, ("stream", stream.is_some()), ("one-of", one_of.is_some()));
+                self.goes_with(path, ("least", least.is_some()), ("factor", factor.is_some()));
+                self.weights(&path.key("factor"), factor.as_ref().and_then(Law::weights));
+                self.weights(&path.key("slack"), slack.as_ref().and_then(TimeLaw::weights));
             }
             Step::ReadyTimes { delay, lead } => {
                 let given = [("delay", delay.is_some()), ("lead", lead.is_some())];
                 self.one_of(path, "step", given, "steps");
-                self.weights(&path.key("delay"), delay.as_ref().and_then(|law| law.weights()));
-                self.weights(&path.key("lead"), lead.as_ref().and_then(|law| law.weights()));
+                self.weights(&path.key("delay"), delay.as_ref().and_then(TimeLaw::weights));
+                self.weights(&path.key("lead"), lead.as_ref().and_then(TimeLaw::weights));
             }
             Step::Reservations { lead, flexibility, .. } => {
-                for (key, law) in [("lead", lead), ("flexibility", flexibility)] {
-                    self.weights(&path.key(key), law.as_ref().and_then(|law| law.weights()));
-                }
+                self.weights(&path.key("lead"), lead.as_ref().and_then(Law::weights));
+                self.weights(&path.key("flexibility"), flexibility.as_ref().and_then(Law::weights));
             }
             Step::RunTimes { percent } => self.weights(&path.key("percent"), percent.weights()),
-            Step::Moldable { parallel: None, limit: Some(_), .. } => {
-                self.without(path, "limit", "parallel");
+            Step::Moldable { parallel, limit, .. } => {
+                self.goes_with(path, ("limit", limit.is_some()), ("parallel", parallel.is_some()));
             }
             _ => {}
         }
@@ -362,10 +305,7 @@ impl Check<'_> {
         keys: [(&str, bool); N],
         several: &str,
     ) {
-        // A key that was given but wrong has been reported already.
-        let given = |&&(key, given): &&(&str, bool)| given || self.is_replaced(&path.key(key));
-        let found: Vec<&str> = keys.iter().filter(given).map(|(key, _)| *key).collect();
-        match found[..] {
+        match self.given(path, &keys)[..] {
             [] => {
                 let keys = keys.map(|(key, _)| format!("`{key}`"));
                 self.report(
@@ -385,26 +325,31 @@ impl Check<'_> {
         }
     }
 
-    fn without(&mut self, path: &Path, key: &str, needed: &str) {
-        if !self.is_replaced(&path.key(needed)) {
+    /// Reports a key that goes with another one, without that.
+    fn goes_with(
+        &mut self,
+        path: &Path,
+        (key, given): (&str, bool),
+        (needed, is_there): (&str, bool),
+    ) {
+        if given && !is_there && !self.is_replaced(&path.key(needed)) {
+            let message = format!("`{key}` goes with `{needed}`, which is not there");
             self.report(
                 &path.key(key),
-                format!("`{key}` goes with `{needed}`, which is not there"),
+                message,
                 "not used",
                 format!("remove it, or add `{needed}`"),
             );
         }
     }
 
+    /// Checks that a law has as many weights as it needs.
     pub(super) fn weights(&mut self, law: &Path, lengths: Option<(usize, usize)>) {
         if let Some((needed, given)) = lengths.filter(|(needed, given)| needed != given) {
-            self.report(
-                &law.key("weights"),
-                format!("the law has {given} weights, needs {needed}"),
-                "not one for each value or bin",
-                "give each value, or each bin between two edges, a weight, in the same order"
-                    .to_owned(),
-            );
+            let message = format!("the law has {given} weights, needs {needed}");
+            let help =
+                "give each value, or each bin between two edges, a weight, in the same order";
+            self.report(&law.key("weights"), message, "not one for each value or bin", help);
         }
     }
 }

@@ -3,13 +3,20 @@
 use super::flow::Flow;
 use crate::check::Check;
 use crate::check::names::Names;
-use haggle_config::document::Path;
+use crate::check::rule::{Effect, effect, item};
+use crate::file::Maintenance;
+
+#[rustfmt::skip] // a table
+const MAINTENANCE: &[Effect<Maintenance>] = &[
+    effect("every", |it, ()| it.times > 1, "there is one window", "add `times`"),
+    effect("overlap", |it, ()| it.notice.is_some(), "windows known from the beginning overlap no promise", "remove it, or add `notice`"),
+];
 
 impl Check<'_> {
     pub(super) fn maintenance_effects(&mut self, flow: &Flow, names: &Names) {
         let horizon = self.scenario.scenario.horizon;
         for (index, maintenance) in self.scenario.maintenance.iter().enumerate() {
-            let path = Path::root().key("maintenance").index(index);
+            let path = item("maintenance", index);
             let mut places = names.providers_meant(&maintenance.of).into_iter();
             let used = places.any(|place| flow.serves[place].is_used());
             // Queues plan around an announced window, also if it begins behind the horizon.
@@ -24,18 +31,7 @@ impl Check<'_> {
                 )
             };
             self.has_effect(&path.key("from"), used && in_time, "maintenance", why, remedy);
-            let rows = [
-                ("every", maintenance.times > 1, "there is one window", "add `times`"),
-                (
-                    "overlap",
-                    maintenance.notice.is_some(),
-                    "windows known from the beginning overlap no promise",
-                    "remove it, or add `notice`",
-                ),
-            ];
-            for (key, read, why, remedy) in rows {
-                self.uses(&path.key(key), read, "maintenance", why, remedy);
-            }
+            self.effects(MAINTENANCE, &path, (maintenance, &()), "maintenance", &[]);
         }
     }
 }

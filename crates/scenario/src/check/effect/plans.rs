@@ -2,97 +2,96 @@
 
 use crate::check::Check;
 use crate::check::plans::is_of_applications;
+use crate::check::rule::{Effect, effect};
 use crate::file::{PlanCluster, PlanLinks, PlanMethod, PlanSearch, Plans, Scenario};
 use haggle_config::document::Path;
 
 const RECORDED: &str = "the available parts of machines are in the record `loads`";
 const MEASURED: &str = "measured times do not depend on links";
 
+/// Facts about plans.
+#[derive(Clone, Copy)]
+struct Planned {
+    /// The available parts of machines or links change.
+    changes: bool,
+    /// Links of machines have several available parts.
+    links_change: bool,
+    /// Phases are modelled, and so may communicate.
+    communicates: bool,
+}
+
+#[rustfmt::skip] // a table
+const PLANS: &[Effect<Plans, Planned>] = &[
+    effect("threshold", |it, _| reschedules(it), "without rescheduling there is one interval", "remove it"),
+    effect("within checkpoint", |it, _| reschedules(it), "without rescheduling no application moves", "remove it"),
+    effect("monitor-delay", |it, at| reschedules(it) && at.changes, "no plan is made after loads have changed", "remove it"),
+    effect("period", |_, at| at.changes, "loads do not change: the available part has one value only", "remove it"),
+    effect("between", |it, _| moves(it), "no application moves to another cluster", "remove it"),
+    effect("bandwidth available-min available-max", |it, _| moves(it) && sends(it), "no checkpoint moves to another cluster", "remove it"),
+    effect("search", |_, at| at.communicates, "only applications with modelled phases search for machines", "remove it"),
+    effect("search", |it, _| it.links == PlanLinks::Pairs || it.search == PlanSearch::BoxesWithinBudget,
+        "with one link for each machine, all searches except the one within a budget find the same sets", "remove it"),
+    effect("links", |_, at| at.communicates, MEASURED, "remove it"),
+    effect("links", |_, at| at.links_change, "the available part of links has one value only", "remove it"),
+];
+
+#[rustfmt::skip] // a table
+const GENETIC: &[Effect<Plans>] = &[
+    effect("generations population elite crossover mutation", |it, ()| it.method == PlanMethod::Genetic,
+        "only `method = \"genetic\"` reads it", "remove it"),
+    effect("elite crossover mutation", |it, ()| it.genetic.generations > 0, "there is no generation after the first population",
+        "remove it"),
+];
+
+/// Facts about the plans of a cluster.
+struct OfCluster {
+    /// Checkpoints move between clusters.
+    sends: bool,
+    /// Loads are not recorded.
+    drawn: bool,
+    communicates: bool,
+}
+
+#[rustfmt::skip] // a table
+const CLUSTERS: &[Effect<PlanCluster, OfCluster>] = &[
+    effect("bandwidth", |_, at| at.sends, "no checkpoint moves here", "remove it"),
+    effect("cpu-min cpu-max link-min link-max", |_, at| at.drawn, RECORDED, "remove it"),
+    effect("link-min link-max", |_, at| at.communicates, MEASURED, "remove it"),
+    effect("link-min link-max", |it, _| it.machines > 1, "a single machine does not communicate", "remove it"),
+];
+
+fn reschedules(it: &Plans) -> bool {
+    it.method != PlanMethod::None
+}
+
+fn moves(it: &Plans) -> bool {
+    reschedules(it) && it.clusters.len() > 1
+}
+
+fn sends(it: &Plans) -> bool {
+    reschedules(it) && it.checkpoint.0 > 0
+}
+
 impl Check<'_> {
     pub(super) fn plan_effects(&mut self) {
         let Some(plans) = &self.scenario.plans else { return };
         let path = Path::root().key("plans");
-        let reschedules = plans.method != PlanMethod::None;
-        let moves = reschedules && plans.clusters.len() > 1;
-        let changes = plans.loads.is_some() || draws(plans);
-        let sends = reschedules && plans.checkpoint.0 > 0;
-        let communicates = has_models(self.scenario);
-        let why_not = "without rescheduling no application moves";
-        let why_one = "no application moves to another cluster";
-        let rows = [
-            ("threshold", reschedules, "without rescheduling there is one interval"),
-            ("within", reschedules, why_not),
-            ("checkpoint", reschedules, why_not),
-            ("monitor-delay", reschedules && changes, "no plan is made after loads have changed"),
-            ("period", changes, "loads do not change: the available part has one value only"),
-            ("between", moves, why_one),
-            ("bandwidth", moves && sends, "no checkpoint moves to another cluster"),
-            ("available-min", moves && sends, "no checkpoint moves to another cluster"),
-            ("available-max", moves && sends, "no checkpoint moves to another cluster"),
-        ];
-        for (key, read, why) in rows {
-            self.uses(&path.key(key), read, "plans", why, "remove it");
-        }
-        self.search_effects(&path, plans, communicates);
-        self.genetic_effects(&path.key("genetic"), plans);
+        let planned = Planned {
+            changes: plans.loads.is_some() || draws(plans),
+            links_change: plans.clusters.iter().any(draws_links),
+            communicates: has_models(self.scenario),
+        };
+        self.effects(PLANS, &path, (plans, &planned), "plans", &[]);
+        self.effects(GENETIC, &path.key("genetic"), (plans, &()), "genetic plans", &[]);
+        let facts = OfCluster {
+            sends: sends(plans),
+            drawn: plans.loads.is_none(),
+            communicates: planned.communicates,
+        };
         for (index, cluster) in plans.clusters.iter().enumerate() {
             let at = path.key("cluster").index(index);
             let owner = format!("cluster \"{}\"", cluster.name);
-            let why = "no checkpoint moves here";
-            self.uses(&at.key("bandwidth"), sends, &owner, why, "remove it");
-            let drawn = plans.loads.is_none();
-            for key in ["cpu-min", "cpu-max"] {
-                self.uses(&at.key(key), drawn, &owner, RECORDED, "remove it");
-            }
-            let alone = "a single machine does not communicate";
-            let why = match (drawn, communicates) {
-                (false, _) => RECORDED,
-                (true, false) => MEASURED,
-                (true, true) => alone,
-            };
-            for key in ["link-min", "link-max"] {
-                let read = drawn && communicates && cluster.machines > 1;
-                self.uses(&at.key(key), read, &owner, why, "remove it");
-            }
-        }
-    }
-
-    fn search_effects(&mut self, path: &Path, plans: &Plans, communicates: bool) {
-        let search = plans.search;
-        let pairs = plans.links == PlanLinks::Pairs;
-        let why = match communicates {
-            true => {
-                "with one link for each machine, all searches except the one within a budget find \
-                 the same sets"
-            }
-            false => "only applications with modelled phases search for machines",
-        };
-        let differs = pairs || search == PlanSearch::BoxesWithinBudget;
-        self.uses(&path.key("search"), communicates && differs, "plans", why, "remove it");
-        let drawn = plans.clusters.iter().any(draws_links);
-        let why = match communicates {
-            true => "the available part of links has one value only",
-            false => MEASURED,
-        };
-        self.uses(&path.key("links"), communicates && drawn, "plans", why, "remove it");
-    }
-
-    fn genetic_effects(&mut self, path: &Path, plans: &Plans) {
-        let is_genetic = plans.method == PlanMethod::Genetic;
-        let breeds = is_genetic && plans.genetic.generations > 0;
-        let why = match is_genetic {
-            false => "only `method = \"genetic\"` reads it",
-            true => "there is no generation after the first population",
-        };
-        let rows = [
-            ("generations", is_genetic),
-            ("population", is_genetic),
-            ("elite", breeds),
-            ("crossover", breeds),
-            ("mutation", breeds),
-        ];
-        for (key, read) in rows {
-            self.uses(&path.key(key), read, "genetic plans", why, "remove it");
+            self.effects(CLUSTERS, &at, (cluster, &facts), &owner, &[]);
         }
     }
 }
