@@ -3,11 +3,12 @@
 use haggle_model::{Span, Time};
 
 use crate::index::{Entry, Index};
+use crate::maintenance::OnPlan;
 use crate::not_before::NotBefore;
 use crate::plan::Plan;
 use crate::reserving::Reserving;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
-use crate::{Interval, Maintaining, Order, Overlap, Profile};
+use crate::{Maintaining, Order, Profile};
 
 /// Starts the head of the queue as soon as its processors are free.
 #[derive(Clone, Debug)]
@@ -98,13 +99,11 @@ impl LocalScheduler for Fcfs {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.foreseen = None;
-        self.plan.overran(now, slot, end);
+        self.make_way(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.foreseen = None;
-        self.plan.failed(now, processors, killed);
+        self.make_way(now, |plan| plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
@@ -164,30 +163,11 @@ impl LocalScheduler for Fcfs {
     }
 }
 
-impl Maintaining for Fcfs {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+impl OnPlan for Fcfs {
+    fn plan_mut(&mut self) -> &mut Plan {
+        // The plan may change.
         self.foreseen = None;
-        self.plan.announce(now, number, window, overlap)
-    }
-
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        self.plan.first_room(now, window)
-    }
-
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
-        self.foreseen = None;
-        self.plan.complete_windows(now);
-        self.plan.kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.foreseen = None;
-        self.plan.begin(now, number, processors);
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.foreseen = None;
-        self.plan.end_window(now, number);
+        &mut self.plan
     }
 }
 

@@ -228,10 +228,11 @@ impl Plan {
         self.windows.kept(number)
     }
 
-    /// A window of maintenance begins, and closes `processors` free processors.
-    pub(crate) fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.windows.begin(&mut self.profile, now, number, processors);
+    /// A window of maintenance begins, and closes `processors` free processors. Returns the processors that
+    /// were booked for it besides, and the end of the window.
+    pub(crate) fn begin(&mut self, now: Time, number: u32, processors: u32) -> Option<Part> {
         self.running.close(processors);
+        self.windows.begin(&mut self.profile, now, number, processors)
     }
 
     /// A window of maintenance is over.
