@@ -23,7 +23,7 @@ use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
 use crate::reserving::Reserving;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Maintaining, Order};
+use crate::{Capabilities, Maintaining, Order};
 
 haggle_model::words! {
     /// Treatment of reservations by conservative backfilling when a job ends.
@@ -451,12 +451,47 @@ impl LocalScheduler for Conservative {
         self.waiting.len()
     }
 
-    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        Some(self)
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        // Waiting jobs use time that was given back before a new job does.
+        self.catch_up(now);
+        self.plan.profile_from(now);
+        let span = request.planned_span();
+        let rank = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        let index = request.slot.index();
+        if index >= self.bookings.len() {
+            self.bookings.resize(index + 1, None);
+        }
+        let Request { slot, processors, .. } = request;
+        self.not_before.set(now, slot, ready);
+        let first = ready.max(now);
+        if request.ahead {
+            // A job ahead of the queue may take time that is booked for others, so all of them are planned
+            // again.
+            self.replan_around(now, |queue| queue.reserve(first, slot, processors, span, rank));
+        } else {
+            let from = self.hint(now, processors, span).max(first);
+            self.reserve(from, slot, processors, span, rank);
+        }
+        promise(self.booking(slot).end)
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            starts: Ok(()),
+            parts: Err("time given back goes to waiting jobs before parts are asked"),
+            ..Capabilities::only_maintenance(
+                "each job is planned as a whole, at its earliest start",
+            )
+        }
+    }
+
+    fn starts(&mut self) -> &mut dyn Reserving {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
@@ -502,31 +537,6 @@ impl Reserving for Conservative {
         self.plan.profile_from(now);
         let from = self.hint(now, processors, span).max(ready);
         self.plan.profile().earliest_or_never(processors, span, from)
-    }
-
-    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
-        // Waiting jobs use time that was given back before a new job does.
-        self.catch_up(now);
-        self.plan.profile_from(now);
-        let span = request.planned_span();
-        let rank = self.order.key(&request, span, self.sequence);
-        self.sequence += 1;
-        let index = request.slot.index();
-        if index >= self.bookings.len() {
-            self.bookings.resize(index + 1, None);
-        }
-        let Request { slot, processors, .. } = request;
-        self.not_before.set(now, slot, ready);
-        let first = ready.max(now);
-        if request.ahead {
-            // A job ahead of the queue may take time that is booked for others, so all of them are planned
-            // again.
-            self.replan_around(now, |queue| queue.reserve(first, slot, processors, span, rank));
-        } else {
-            let from = self.hint(now, processors, span).max(first);
-            self.reserve(from, slot, processors, span, rank);
-        }
-        promise(self.booking(slot).end)
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

@@ -35,7 +35,7 @@ use crate::plan::openings::Openings;
 use crate::plan::waiting::Waiting;
 use crate::plan::{Part, Plan};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Interval, Maintaining, Overlap};
+use crate::{Capabilities, Interval, Maintaining, Overlap};
 
 /// A queue of rigid jobs and shares of bags, first come first served, with
 /// conservative backfilling.
@@ -239,12 +239,21 @@ impl LocalScheduler for ConservativeBags {
         self.entries.waiting()
     }
 
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            bags: Ok(()),
+            ..Capabilities::only_maintenance(
+                "rescheduling moves work within the completion of its bag",
+            )
+        }
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn bags(&mut self) -> &mut dyn Bargainer {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 

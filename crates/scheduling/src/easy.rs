@@ -18,7 +18,7 @@ use crate::index::{Entry, Fits, Index, Key};
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
-use crate::{Maintaining, Order, Profile};
+use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue, then any job that does not delay the new head.
 ///
@@ -258,8 +258,12 @@ impl LocalScheduler for Easy {
         self.waiting.len() + self.decided.len()
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::only_maintenance("EASY guarantees the start of the first waiting job only")
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 

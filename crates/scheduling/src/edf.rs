@@ -26,7 +26,7 @@ use crate::bags::{Bargainer, Batch, Fractions};
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
-use crate::{Interval, Maintaining};
+use crate::{Capabilities, Interval, Maintaining};
 
 use demand::Demand;
 use queue::{Entry, Queue};
@@ -214,12 +214,21 @@ impl LocalScheduler for Edf {
         self.queue.len()
     }
 
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            bags: Ok(()),
+            ..Capabilities::only_maintenance(
+                "work with an earlier deadline takes the start of other work",
+            )
+        }
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn bags(&mut self) -> &mut dyn Bargainer {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 

@@ -2,13 +2,14 @@
 
 use haggle_model::{Span, Time};
 
+use crate::capabilities::Refusing;
 use crate::index::{Entry, Index};
 use crate::maintenance::OnPlan;
 use crate::not_before::NotBefore;
 use crate::plan::Plan;
 use crate::reserving::Reserving;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
-use crate::{Maintaining, Order, Profile};
+use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue as soon as its processors are free.
 #[derive(Clone, Debug)]
@@ -153,13 +154,41 @@ impl LocalScheduler for Fcfs {
         self.waiting.len()
     }
 
-    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        // In any other order a later job may go ahead of a waiting one.
-        (self.order == Order::Arrival).then_some(self)
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        let span = request.planned_span();
+        let key = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
+        store(&mut self.entries, entry);
+        self.not_before.set(now, entry.slot, ready);
+        self.waiting.insert(entry);
+        // The foreseen starts hold only if the job joins the end of the queue.
+        if self.order != Order::Arrival || request.ahead {
+            self.foreseen = None;
+        }
+        if let Some(queue) = &mut self.foreseen {
+            queue.join(ready.max(now), &entry);
+        }
+        None
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        let none = Capabilities::only_maintenance("no job starts before the jobs ahead of it");
+        match self.order {
+            Order::Arrival => Capabilities { starts: Ok(()), ..none },
+            _ => Capabilities { starts: Err("a later job may go ahead of a waiting one"), ..none },
+        }
+    }
+
+    fn starts(&mut self) -> &mut dyn Reserving {
+        match self.order {
+            Order::Arrival => self,
+            _ => Refusing::all(),
+        }
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
@@ -186,24 +215,6 @@ impl Reserving for Fcfs {
     ) -> Option<Time> {
         let from = ready.max(now);
         self.foreseen(now).start(from, processors, span.unwrap_or(Span::FOREVER))
-    }
-
-    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
-        let span = request.planned_span();
-        let key = self.order.key(&request, span, self.sequence);
-        self.sequence += 1;
-        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
-        store(&mut self.entries, entry);
-        self.not_before.set(now, entry.slot, ready);
-        self.waiting.insert(entry);
-        // The foreseen starts hold only if the job joins the end of the queue.
-        if self.order != Order::Arrival || request.ahead {
-            self.foreseen = None;
-        }
-        if let Some(queue) = &mut self.foreseen {
-            queue.join(ready.max(now), &entry);
-        }
-        None
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::plan::gradual::{Gradual, Until};
 use crate::plan::waiting::Entry;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Interval, Maintaining, Order, Overlap};
+use crate::{Capabilities, Interval, Maintaining, Order, Overlap};
 
 /// Gives every waiting job a reservation, and another one when time is given back.
 #[derive(Clone, Debug)]
@@ -137,8 +137,12 @@ impl LocalScheduler for Replan {
         self.waiting.len()
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::only_maintenance("all reservations are made again when time is given back")
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 

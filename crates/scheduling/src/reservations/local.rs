@@ -9,7 +9,7 @@ use super::{
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
-use crate::{Interval, Maintaining, Overlap};
+use crate::{Capabilities, Interval, Maintaining, Overlap};
 
 impl Granting for Reservations {
     fn ask(
@@ -172,12 +172,19 @@ impl LocalScheduler for Reservations {
         self.waiting.len()
     }
 
-    fn granting(&mut self) -> Option<&mut dyn Granting> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            windows: Ok(()),
+            ..Capabilities::only_maintenance("reservations with a window move other work")
+        }
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn windows(&mut self) -> &mut dyn Granting {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
