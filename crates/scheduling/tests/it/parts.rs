@@ -458,10 +458,10 @@ fn parts_without_room_on_the_remaining_processors_lose_their_places() {
     held(&mut queue, 3, 30, 40, 4);
     queue.failed(at(5), 3, &[]);
     assert_eq!(displaced(&mut queue), [1, 3]);
-    assert_eq!(displaced(&mut queue), [], "each is returned once");
+    assert!(displaced(&mut queue).is_empty(), "each is returned once");
     assert_eq!(started(&mut queue, 10), [0]);
     queue.restored(at(12), 3);
-    assert_eq!(started(&mut queue, 12), []);
+    assert!(started(&mut queue, 12).is_empty());
     assert_eq!(started(&mut queue, 15), [2]);
 }
 
@@ -489,7 +489,7 @@ fn killed_work_is_forgotten() {
         planned_end: at(end),
     });
     queue.failed(at(3), 4, &killed);
-    assert_eq!(displaced(&mut queue), []);
+    assert!(displaced(&mut queue).is_empty());
     queue.submit(at(3), request(Slot(2), 2, 30, true));
     assert_eq!(started(&mut queue, 5), [1]);
     assert_eq!(queue.next_start(), Some(at(20)), "the job waits behind the part");
@@ -508,7 +508,7 @@ fn a_job_that_overruns_takes_the_place_of_a_part() {
     assert_eq!(started(&mut queue, 0), [0]);
     queue.overran(at(10), Slot(0), at(20));
     assert_eq!(displaced(&mut queue), [1]);
-    assert_eq!(started(&mut queue, 10), []);
+    assert!(started(&mut queue, 10).is_empty());
     assert_eq!(queue.next_start(), Some(at(25)));
 }
 
@@ -535,7 +535,7 @@ fn maintenance_gives_way_to_parts_when_processors_fail() {
     let window = interval(Place { start: 10, end: 15, processors: 3 });
     assert!(queue.maintenance().announce(at(0), 0, window, Overlap::Refuse));
     queue.failed(at(5), 2, &[]);
-    assert_eq!(displaced(&mut queue), []);
+    assert!(displaced(&mut queue).is_empty());
     assert_eq!(queue.maintenance().kept(at(10), 0), 1);
 }
 
