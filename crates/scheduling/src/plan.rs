@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | FCFS, EASY | jobs that run, or have been decided to start now | none |
 //! | conservative, bags | everything | of all waiting jobs; compression moves them up |
+//! | conservative, with parts | everything | of all waiting jobs; parts keep their places |
 //! | reservations | everything | of all whose start is not fixed, within their windows |
 //! | conservative, replanned; EDF | jobs that run, or are pinned | on copies, [no farther than needed](gradual) |
 //!
