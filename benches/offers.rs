@@ -15,8 +15,8 @@ use haggle_benches::Numbers;
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
 use haggle_scheduling::{
-    BagCall, BagRequest, Bargainer, CompositionOptions, CompositionPolicy, Edf, EdfConfig, Offer,
-    Request, Slot,
+    BagCall, BagRequest, Bargainer, CompositionOptions, CompositionPolicy, Edf, EdfConfig,
+    LocalScheduler, Offer, Request, Slot,
 };
 
 #[path = "../crates/scheduling/tests/it/obvious_edf.rs"]
@@ -139,7 +139,7 @@ struct End {
 }
 
 /// Runs the load and returns (checksum of promises and starts, longest queue).
-fn run<B: Bargainer>(
+fn run<B: Bargainer + LocalScheduler>(
     works: &[Work],
     early: bool,
     mut provider: impl FnMut(u32) -> B,

@@ -19,7 +19,7 @@ mod pieces;
 mod slots;
 
 use haggle_model::{ActorId, Time};
-use haggle_scheduling::{Killed, LocalScheduler};
+use haggle_scheduling::{Capabilities, Killed, LocalScheduler};
 
 pub(super) use self::deciding::{Deciding, asks_of_queue};
 pub(super) use self::load::Load;
@@ -36,6 +36,8 @@ use crate::protocol::{Message, Timer};
 pub(super) struct Core {
     pub(super) config: ProviderConfig,
     pub(super) scheduler: Box<dyn LocalScheduler>,
+    /// The guarantees of the scheduler. It refuses all other requests.
+    pub(super) capabilities: Capabilities,
     pub(super) machine: Machine,
     pub(super) pieces: Pieces,
     pub(super) load: Load,
@@ -55,19 +57,18 @@ pub(super) struct Turn<'a> {
 impl Core {
     /// An idle machine and an empty queue.
     pub(super) fn new(config: ProviderConfig) -> Core {
-        let mut scheduler = config.scheduler.build(config.processors);
-        let bargains = scheduler.bargainer().is_some();
-        let takes_parts = scheduler.coallocation().is_some();
-        let deciding = Deciding::new(config.passes, bargains, takes_parts);
+        let scheduler = config.scheduler.build(config.processors);
+        let capabilities = scheduler.capabilities();
         Core {
             scheduler,
+            capabilities,
             machine: Machine::new(
                 config.processors,
                 config.on_failure.checkpoints().learns_of_nodes(),
             ),
             pieces: Pieces::default(),
             load: Load::default(),
-            deciding,
+            deciding: Deciding::new(config.passes, &capabilities),
             mailbox: None,
             numbered: Numbered::with(config.repeating.iter().copied()),
             config,
@@ -76,12 +77,12 @@ impl Core {
 
     /// True if its queue bargains over bags.
     pub(super) fn bargains(&self) -> bool {
-        self.deciding.bargains()
+        self.capabilities.bags.is_ok()
     }
 
     /// True if its queue takes parts of jobs.
     pub(super) fn takes_parts(&self) -> bool {
-        self.deciding.takes_parts()
+        self.capabilities.parts.is_ok()
     }
 }
 
@@ -105,7 +106,7 @@ impl Turn<'_> {
     /// Notifies the scheduler of tasks of a share that have ended.
     pub(super) fn tell_tasks_finished(&mut self, tasks: &Killed) {
         let &Killed { slot, processors, planned_end } = tasks;
-        let bargainer = self.core.scheduler.bargainer().expect("only bargainers take shares");
+        let bargainer = self.core.scheduler.bags();
         bargainer.tasks_finished(self.now, slot, processors, planned_end);
     }
 

@@ -123,6 +123,7 @@ impl Hash {
 
 /// Replays the work in the order of a provider: ends, arrivals, starts.
 fn replay(queue: &mut dyn LocalScheduler, works: &[Work], shares: bool) -> Hash {
+    let shares = shares && queue.capabilities().bags.is_ok();
     let mut running: BinaryHeap<Reverse<(Time, Slot, u32, Time)>> = BinaryHeap::new();
     let mut coming = (0_u32..).zip(works).peekable();
     // Slots are reused, as at a provider.
@@ -140,9 +141,9 @@ fn replay(queue: &mut dyn LocalScheduler, works: &[Work], shares: bool) -> Hash 
             && end == now
         {
             running.pop();
-            match queue.bargainer().filter(|_| shares) {
-                Some(queue) => queue.tasks_finished(now, slot, count, planned_end),
-                None => queue.finished(now, slot),
+            match shares {
+                true => queue.bags().tasks_finished(now, slot, count, planned_end),
+                false => queue.finished(now, slot),
             }
             let number = numbers[slot.index()] as usize;
             left[number] -= count;
@@ -158,9 +159,7 @@ fn replay(queue: &mut dyn LocalScheduler, works: &[Work], shares: bool) -> Hash 
             hash.add(promise.map_or(-1, Time::as_micros));
         }
         queue.start_due(now, &mut jobs);
-        if let Some(queue) = queue.bargainer() {
-            queue.tasks_due(now, &mut tasks);
-        }
+        queue.bags().tasks_due(now, &mut tasks);
         for (slot, count) in jobs.drain(..).map(|slot| (slot, 1)).chain(tasks.drain(..)) {
             let number = numbers[slot.index()];
             let work = &works[number as usize];
@@ -179,7 +178,7 @@ fn arrive(
     work: &Work,
     share: bool,
 ) -> Option<Time> {
-    let Some(queue) = queue.bargainer().filter(|_| share) else {
+    if !share {
         let request = Request {
             slot,
             processors: work.size,
@@ -189,7 +188,8 @@ fn arrive(
             ahead: false,
         };
         return queue.submit(now, request);
-    };
+    }
+    let queue = queue.bags();
     let bag = BagRequest { tasks: work.size, span: work.span, deadline: None, earliest: now };
     let offer = *queue.offers(now, &bag).last().expect("one for the whole bag");
     let award = Award::Offered { tasks: offer.tasks, offer };

@@ -8,7 +8,7 @@ use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::composition::QueueEntry;
-use crate::scheduler::{LocalScheduler, Slot};
+use crate::scheduler::Slot;
 
 /// A bag as one provider sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,9 +135,9 @@ pub(crate) fn merge(offers: &mut Vec<Offer>, offer: Offer) {
 
 /// A local scheduler that bargains.
 ///
-/// Rigid jobs of local users use [`LocalScheduler`]; shares of bags use this trait, with common slots. A
+/// Rigid jobs of local users use [`LocalScheduler`](crate::LocalScheduler); shares of bags use this trait, with common slots. A
 /// request for offers changes no decision.
-pub trait Bargainer: LocalScheduler {
+pub trait Bargainer {
     /// Offers for a bag: strictly increasing in tasks and in completion, the whole bag last.
     /// A completion of [`Time::FOREVER`] means that none can be promised.
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer>;

@@ -15,14 +15,15 @@ use haggle_model::{Span, Time};
 
 use crate::hints::Hints;
 use crate::index::Key;
+use crate::maintenance::OnPlan;
 use crate::not_before::NotBefore;
-use crate::plan::openings::{Openings, Region};
+use crate::plan::openings::Openings;
 use crate::plan::pass::Pass;
 use crate::plan::waiting::{Entry, Waiting};
 use crate::plan::{Part, Plan};
 use crate::reserving::Reserving;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Interval, Maintaining, Order, Overlap};
+use crate::{Capabilities, Maintaining, Order};
 
 haggle_model::words! {
     /// Treatment of reservations by conservative backfilling when a job ends.
@@ -378,11 +379,11 @@ impl LocalScheduler for Conservative {
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // The job takes time that may be booked: all waiting jobs are planned again around it.
-        self.replan_around(now, |queue| queue.plan.overran(now, slot, end));
+        self.make_way(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.replan_around(now, |queue| queue.plan.failed(now, processors, killed));
+        self.make_way(now, |plan| plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
@@ -450,80 +451,6 @@ impl LocalScheduler for Conservative {
         self.waiting.len()
     }
 
-    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        Some(self)
-    }
-
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
-    }
-}
-
-impl Maintaining for Conservative {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
-        self.catch_up(now);
-        // A window that fits beside all bookings breaks no promise.
-        if self.plan.announce(now, number, window, Overlap::Refuse) {
-            return true;
-        }
-        let breaks = overlap == Overlap::Break;
-        if breaks {
-            self.replan_around(now, |queue| {
-                queue.plan.announce(now, number, window, overlap);
-            });
-        }
-        breaks
-    }
-
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        self.catch_up(now);
-        self.plan.first_room(now, window)
-    }
-
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
-        self.catch_up(now);
-        self.plan.complete_windows(now);
-        self.plan.kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        let all = self.plan.kept(number) == processors;
-        self.plan.begin(now, number, processors);
-        if !all {
-            // Processors that the window did not get are free for waiting jobs.
-            self.hints.forget();
-            let everything = Region::everything(self.plan.profile(), now);
-            self.openings.note_region(Some(everything));
-            self.given_back = true;
-        }
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.plan.end_window(now, number);
-    }
-}
-
-impl Reserving for Conservative {
-    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
-        self.catch_up(now);
-        self.bookings.get(slot.index())?.map(|booking| booking.start)
-    }
-
-    fn estimate_after(
-        &mut self,
-        now: Time,
-        processors: u32,
-        span: Option<Span>,
-        ready: Time,
-    ) -> Option<Time> {
-        self.catch_up(now);
-        let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
-        // One job is estimated in many sizes at an instant, so the past is dropped once.
-        self.plan.profile_from(now);
-        let from = self.hint(now, processors, span).max(ready);
-        self.plan.profile().earliest_or_never(processors, span, from)
-    }
-
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
         // Waiting jobs use time that was given back before a new job does.
         self.catch_up(now);
@@ -547,6 +474,69 @@ impl Reserving for Conservative {
             self.reserve(from, slot, processors, span, rank);
         }
         promise(self.booking(slot).end)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            starts: Ok(()),
+            parts: Err("time given back goes to waiting jobs before parts are asked"),
+            ..Capabilities::only_maintenance(
+                "each job is planned as a whole, at its earliest start",
+            )
+        }
+    }
+
+    fn starts(&mut self) -> &mut dyn Reserving {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
+    }
+}
+
+impl OnPlan for Conservative {
+    fn plan_mut(&mut self) -> &mut Plan {
+        &mut self.plan
+    }
+
+    fn make_way(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.replan_around(now, |queue| change(&mut queue.plan));
+    }
+
+    fn given_back(&mut self, now: Time, until: Time, processors: u32) {
+        self.note_given_back(now, until, processors);
+    }
+
+    fn bring_up_to_date(&mut self, now: Time) {
+        self.catch_up(now);
+    }
+
+    fn complete_windows(&mut self, now: Time) {
+        self.catch_up(now);
+        self.plan.complete_windows(now);
+    }
+}
+
+impl Reserving for Conservative {
+    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.catch_up(now);
+        self.bookings.get(slot.index())?.map(|booking| booking.start)
+    }
+
+    fn estimate_after(
+        &mut self,
+        now: Time,
+        processors: u32,
+        span: Option<Span>,
+        ready: Time,
+    ) -> Option<Time> {
+        self.catch_up(now);
+        let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
+        // One job is estimated in many sizes at an instant, so the past is dropped once.
+        self.plan.profile_from(now);
+        let from = self.hint(now, processors, span).max(ready);
+        self.plan.profile().earliest_or_never(processors, span, from)
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

@@ -29,12 +29,13 @@ use self::entry::{Entry, Kind};
 use self::relay::Relay;
 use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
+use crate::maintenance::OnPlan;
 use crate::placing::{free_slots, place};
 use crate::plan::openings::Openings;
 use crate::plan::waiting::Waiting;
 use crate::plan::{Part, Plan};
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Interval, Maintaining, Overlap};
+use crate::{Capabilities, Interval, Maintaining, Overlap};
 
 /// A queue of rigid jobs and shares of bags, first come first served, with
 /// conservative backfilling.
@@ -186,7 +187,7 @@ impl LocalScheduler for ConservativeBags {
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         // The job takes time that may be planned for other work.
-        self.plan_anew_around(now, |plan| plan.overran(now, slot, end));
+        self.make_way(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
@@ -194,14 +195,13 @@ impl LocalScheduler for ConservativeBags {
             self.end(now, slot, Part { processors, planned_end });
         }
         // The killed work has ended above.
-        self.plan_anew_around(now, |plan| plan.failed(now, processors, &[]));
+        self.make_way(now, |plan| plan.failed(now, processors, &[]));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
         self.plan.complete_windows(now);
-        self.note(now, Time::FOREVER, processors);
-        self.ended_early = true;
+        self.given_back(now, Time::FOREVER, processors);
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
@@ -239,49 +239,49 @@ impl LocalScheduler for ConservativeBags {
         self.entries.waiting()
     }
 
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            bags: Ok(()),
+            ..Capabilities::only_maintenance(
+                "rescheduling moves work within the completion of its bag",
+            )
+        }
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn bags(&mut self) -> &mut dyn Bargainer {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
-impl Maintaining for ConservativeBags {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
-        if self.plan.announce(now, number, window, Overlap::Refuse) {
-            return true;
-        }
+impl OnPlan for ConservativeBags {
+    fn plan_mut(&mut self) -> &mut Plan {
+        &mut self.plan
+    }
+
+    fn make_way(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.plan_anew_around(now, change);
+    }
+
+    fn given_back(&mut self, now: Time, until: Time, processors: u32) {
+        self.note(now, until, processors);
+        self.ended_early = true;
+    }
+
+    fn announce_within_promises(&mut self, now: Time, number: u32, window: Interval) -> bool {
+        // Tried on a copy, because a broken promise makes the window refused.
         let (mut anew, mut has_room) = (self.clone(), false);
-        // Tried on a copy: with [`Overlap::Refuse`] a broken promise makes the window refused.
-        anew.plan_anew_around(now, |plan| has_room = plan.announce(now, number, window, overlap));
-        has_room &= overlap == Overlap::Break || self.keeps_promises_as(&anew);
+        anew.make_way(now, |plan| {
+            has_room = plan.announce(now, number, window, Overlap::Refuse);
+        });
+        has_room &= self.keeps_promises_as(&anew);
         if has_room {
             *self = anew;
         }
         has_room
-    }
-
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        self.plan.first_room(now, window)
-    }
-
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
-        self.plan.complete_windows(now);
-        self.plan.kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        // The processors that the window did not get are free, at unknown places.
-        let short = self.plan.kept(number) > processors;
-        self.all_open |= short;
-        self.ended_early |= short;
-        self.plan.begin(now, number, processors);
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.plan.end_window(now, number);
     }
 }
 

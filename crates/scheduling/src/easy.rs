@@ -15,9 +15,10 @@ use haggle_model::{Span, Time};
 
 use crate::fcfs::{store, take};
 use crate::index::{Entry, Fits, Index, Key};
+use crate::maintenance::OnPlan;
 use crate::plan::Plan;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
-use crate::{Interval, Maintaining, Order, Overlap, Profile};
+use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue, then any job that does not delay the new head.
 ///
@@ -206,14 +207,11 @@ impl LocalScheduler for Easy {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        // Decided jobs may count on the processors of a job that now continues.
-        self.revoke(now);
-        self.plan.overran(now, slot, end);
+        self.make_way(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.revoke(now);
-        self.plan.failed(now, processors, killed);
+        self.make_way(now, |plan| plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
@@ -260,34 +258,26 @@ impl LocalScheduler for Easy {
         self.waiting.len() + self.decided.len()
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::only_maintenance("EASY guarantees the start of the first waiting job only")
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
-impl Maintaining for Easy {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+impl OnPlan for Easy {
+    fn plan_mut(&mut self) -> &mut Plan {
+        // The plan may change.
         self.news = News::Everything;
-        self.plan.announce(now, number, window, overlap)
+        &mut self.plan
     }
 
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        self.plan.first_room(now, window)
-    }
-
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
-        self.plan.complete_windows(now);
-        self.plan.kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.news = News::Everything;
-        self.plan.begin(now, number, processors);
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.news = News::Everything;
-        self.plan.end_window(now, number);
+    fn make_way(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        // Decided jobs may count on the processors that the change takes.
+        self.revoke(now);
+        change(&mut self.plan);
     }
 }
 

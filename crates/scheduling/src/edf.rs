@@ -23,8 +23,10 @@ mod trial;
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Batch, Fractions};
+use crate::maintenance::OnPlan;
+use crate::plan::Plan;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
-use crate::{Interval, Maintaining, Overlap};
+use crate::{Capabilities, Interval, Maintaining};
 
 use demand::Demand;
 use queue::{Entry, Queue};
@@ -159,7 +161,7 @@ impl LocalScheduler for Edf {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.queue.plan_anew_around(now, |plan| plan.overran(now, slot, end));
+        self.make_way(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
@@ -167,7 +169,7 @@ impl LocalScheduler for Edf {
             self.tasks_finished(now, slot, processors, planned_end);
         }
         // The killed work has ended above.
-        self.queue.plan_anew_around(now, |plan| plan.failed(now, processors, &[]));
+        self.make_way(now, |plan| plan.failed(now, processors, &[]));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
@@ -212,46 +214,50 @@ impl LocalScheduler for Edf {
         self.queue.len()
     }
 
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            bags: Ok(()),
+            ..Capabilities::only_maintenance(
+                "work with an earlier deadline takes the start of other work",
+            )
+        }
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn bags(&mut self) -> &mut dyn Bargainer {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
-impl Maintaining for Edf {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+impl OnPlan for Edf {
+    fn plan_mut(&mut self) -> &mut Plan {
+        self.queue.plan_mut()
+    }
+
+    fn make_way(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.queue.plan_anew_around(now, change);
+    }
+
+    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {
+        self.given_back = true;
+    }
+
+    fn bring_up_to_date(&mut self, now: Time) {
         self.queue.forget_before(now);
-        if self.queue.announce(now, number, window) {
-            return true;
-        }
-        let breaks = overlap == Overlap::Break;
-        if breaks {
-            self.queue.plan_anew_around(now, |plan| {
-                plan.announce(now, number, window, overlap);
-            });
-        }
-        breaks
     }
 
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        let Interval { start, span, processors } = window;
-        self.queue.plan().profile().earliest_fit(processors, span, start.max(now))
+    fn windows_changed(&mut self) {
+        self.queue.outdate();
     }
 
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
+    fn announce_beside(&mut self, now: Time, number: u32, window: Interval) -> bool {
+        self.queue.announce(now, number, window)
+    }
+
+    fn complete_windows(&mut self, now: Time) {
         self.queue.complete_windows(now);
-        self.queue.plan().kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.given_back |= self.queue.plan().kept(number) > processors;
-        self.queue.change_plan(|plan| plan.begin(now, number, processors));
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.queue.change_plan(|plan| plan.end_window(now, number));
     }
 }

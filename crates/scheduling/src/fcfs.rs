@@ -2,12 +2,14 @@
 
 use haggle_model::{Span, Time};
 
+use crate::capabilities::Refusing;
 use crate::index::{Entry, Index};
+use crate::maintenance::OnPlan;
 use crate::not_before::NotBefore;
 use crate::plan::Plan;
 use crate::reserving::Reserving;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
-use crate::{Interval, Maintaining, Order, Overlap, Profile};
+use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue as soon as its processors are free.
 #[derive(Clone, Debug)]
@@ -98,13 +100,11 @@ impl LocalScheduler for Fcfs {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.foreseen = None;
-        self.plan.overran(now, slot, end);
+        self.make_way(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.foreseen = None;
-        self.plan.failed(now, processors, killed);
+        self.make_way(now, |plan| plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
@@ -154,40 +154,49 @@ impl LocalScheduler for Fcfs {
         self.waiting.len()
     }
 
-    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        // In any other order a later job may go ahead of a waiting one.
-        (self.order == Order::Arrival).then_some(self)
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        let span = request.planned_span();
+        let key = self.order.key(&request, span, self.sequence);
+        self.sequence += 1;
+        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
+        store(&mut self.entries, entry);
+        self.not_before.set(now, entry.slot, ready);
+        self.waiting.insert(entry);
+        // The foreseen starts hold only if the job joins the end of the queue.
+        if self.order != Order::Arrival || request.ahead {
+            self.foreseen = None;
+        }
+        if let Some(queue) = &mut self.foreseen {
+            queue.join(ready.max(now), &entry);
+        }
+        None
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        let none = Capabilities::only_maintenance("no job starts before the jobs ahead of it");
+        match self.order {
+            Order::Arrival => Capabilities { starts: Ok(()), ..none },
+            _ => Capabilities { starts: Err("a later job may go ahead of a waiting one"), ..none },
+        }
+    }
+
+    fn starts(&mut self) -> &mut dyn Reserving {
+        match self.order {
+            Order::Arrival => self,
+            _ => Refusing::all(),
+        }
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
-impl Maintaining for Fcfs {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+impl OnPlan for Fcfs {
+    fn plan_mut(&mut self) -> &mut Plan {
+        // The plan may change.
         self.foreseen = None;
-        self.plan.announce(now, number, window, overlap)
-    }
-
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        self.plan.first_room(now, window)
-    }
-
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
-        self.foreseen = None;
-        self.plan.complete_windows(now);
-        self.plan.kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.foreseen = None;
-        self.plan.begin(now, number, processors);
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.foreseen = None;
-        self.plan.end_window(now, number);
+        &mut self.plan
     }
 }
 
@@ -206,24 +215,6 @@ impl Reserving for Fcfs {
     ) -> Option<Time> {
         let from = ready.max(now);
         self.foreseen(now).start(from, processors, span.unwrap_or(Span::FOREVER))
-    }
-
-    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
-        let span = request.planned_span();
-        let key = self.order.key(&request, span, self.sequence);
-        self.sequence += 1;
-        let entry = Entry { key, slot: request.slot, processors: request.processors, span };
-        store(&mut self.entries, entry);
-        self.not_before.set(now, entry.slot, ready);
-        self.waiting.insert(entry);
-        // The foreseen starts hold only if the job joins the end of the queue.
-        if self.order != Order::Arrival || request.ahead {
-            self.foreseen = None;
-        }
-        if let Some(queue) = &mut self.foreseen {
-            queue.join(ready.max(now), &entry);
-        }
-        None
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

@@ -6,6 +6,7 @@
 
 pub mod bag_table;
 pub mod bags;
+pub mod capabilities;
 pub mod checkpoints;
 pub mod coallocation;
 pub mod composition;
@@ -36,6 +37,7 @@ pub mod scheduler;
 
 pub use bag_table::BagTable;
 pub use bags::{Asked, Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, OfferRule};
+pub use capabilities::{Capabilities, Guarantee};
 pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};

@@ -14,7 +14,7 @@
 use haggle_model::Time;
 
 use crate::Interval;
-use crate::scheduler::LocalScheduler;
+use crate::plan::{Part, Plan};
 
 haggle_model::words! {
     /// Treatment of a window of maintenance whose time is promised to jobs.
@@ -34,7 +34,7 @@ haggle_model::words! {
 /// At the instant at which a window begins, ends are reported first. Then [`Maintaining::kept`] returns the
 /// processors left for the window, and [`Maintaining::begin`] closes them. The provider asks for starts
 /// after the beginning and after the end of a window.
-pub trait Maintaining: LocalScheduler {
+pub trait Maintaining {
     /// Plans around a window, which has not begun yet, from now on. Returns `false`, and changes nothing,
     /// if that is impossible.
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool;
@@ -52,4 +52,84 @@ pub trait Maintaining: LocalScheduler {
 
     /// A window is over: its processors are free.
     fn end(&mut self, now: Time, number: u32);
+}
+
+/// A queue on a [`Plan`]. Its windows of maintenance are those of the plan; the queue says how its waiting
+/// work makes way.
+pub(crate) trait OnPlan: Clone {
+    /// The plan, to change its windows.
+    fn plan_mut(&mut self) -> &mut Plan;
+
+    /// Plans waiting work again around a `change` of the plan. A queue without bookings of waiting work has
+    /// nothing to plan again.
+    fn make_way(&mut self, _now: Time, change: impl FnOnce(&mut Plan)) {
+        change(self.plan_mut());
+    }
+
+    /// Processors are free from now on that were booked until `until`.
+    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {}
+
+    /// Moves waiting work up to returned time, before a window is placed beside it.
+    fn bring_up_to_date(&mut self, _now: Time) {}
+
+    /// The processors of windows have changed.
+    fn windows_changed(&mut self) {}
+
+    /// Books a window if there is room for all of it beside waiting work.
+    fn announce_beside(&mut self, now: Time, number: u32, window: Interval) -> bool {
+        self.plan_mut().announce(now, number, window, Overlap::Refuse)
+    }
+
+    /// Books a window if waiting work can make way without a broken promise. A queue without such work has
+    /// tried all in [`OnPlan::announce_beside`].
+    fn announce_within_promises(&mut self, _now: Time, _number: u32, _window: Interval) -> bool {
+        false
+    }
+
+    /// As [`Maintaining::first_room`], of a queue that is up to date.
+    fn first_fit(&mut self, now: Time, window: Interval) -> Option<Time> {
+        self.plan_mut().first_room(now, window)
+    }
+
+    /// Windows that lack processors take free ones.
+    fn complete_windows(&mut self, now: Time) {
+        self.plan_mut().complete_windows(now);
+    }
+}
+
+impl<Q: OnPlan> Maintaining for Q {
+    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.bring_up_to_date(now);
+        // A window that fits beside all bookings breaks no promise.
+        let mut accepted = self.announce_beside(now, number, window);
+        if !accepted && overlap == Overlap::Break {
+            self.make_way(now, |plan| accepted = plan.announce(now, number, window, overlap));
+        } else if !accepted {
+            accepted = self.announce_within_promises(now, number, window);
+        }
+        accepted
+    }
+
+    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        self.bring_up_to_date(now);
+        self.first_fit(now, window)
+    }
+
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.complete_windows(now);
+        self.plan_mut().kept(number)
+    }
+
+    fn begin(&mut self, now: Time, number: u32, processors: u32) {
+        let left = self.plan_mut().begin(now, number, processors);
+        self.windows_changed();
+        if let Some(Part { processors, planned_end }) = left {
+            self.given_back(now, planned_end, processors);
+        }
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.plan_mut().end_window(now, number);
+        self.windows_changed();
+    }
 }

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | FCFS, EASY | jobs that run, or have been decided to start now | none |
 //! | conservative, bags | everything | of all waiting jobs; compression moves them up |
+//! | conservative, with parts | everything | of all waiting jobs; parts keep their places |
 //! | reservations | everything | of all whose start is not fixed, within their windows |
 //! | conservative, replanned; EDF | jobs that run, or are pinned | on copies, [no farther than needed](gradual) |
 //!
@@ -228,10 +229,11 @@ impl Plan {
         self.windows.kept(number)
     }
 
-    /// A window of maintenance begins, and closes `processors` free processors.
-    pub(crate) fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.windows.begin(&mut self.profile, now, number, processors);
+    /// A window of maintenance begins, and closes `processors` free processors. Returns the processors that
+    /// were booked for it besides, and the end of the window.
+    pub(crate) fn begin(&mut self, now: Time, number: u32, processors: u32) -> Option<Part> {
         self.running.close(processors);
+        self.windows.begin(&mut self.profile, now, number, processors)
     }
 
     /// A window of maintenance is over.

@@ -6,11 +6,12 @@
 
 use haggle_model::{Span, Time};
 
+use crate::maintenance::OnPlan;
 use crate::plan::Plan;
 use crate::plan::gradual::{Gradual, Until};
 use crate::plan::waiting::Entry;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Interval, Maintaining, Order, Overlap};
+use crate::{Capabilities, Interval, Maintaining, Order, Overlap};
 
 /// Gives every waiting job a reservation, and another one when time is given back.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ impl Replan {
     }
 
     /// Drops the plan if it is outdated.
-    fn bring_up_to_date(&mut self, now: Time) {
+    fn renew(&mut self, now: Time) {
         self.waiting.forget_before(now);
         if std::mem::take(&mut self.outdated) {
             self.waiting.plan_anew(now, self.plan.profile_from(now));
@@ -57,7 +58,7 @@ impl LocalScheduler for Replan {
         self.sequence += 1;
         self.out_of_order |= self.order != Order::Arrival;
         self.outdated |= ahead;
-        self.bring_up_to_date(now);
+        self.renew(now);
         // A job ahead of the queue is planned before all others.
         if !ahead {
             self.waiting.plan_all(now);
@@ -78,13 +79,11 @@ impl LocalScheduler for Replan {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.plan.overran(now, slot, end);
-        self.outdated = true;
+        self.make_way(now, |plan| plan.overran(now, slot, end));
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.plan.failed(now, processors, killed);
-        self.outdated = true;
+        self.make_way(now, |plan| plan.failed(now, processors, killed));
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
@@ -100,7 +99,7 @@ impl LocalScheduler for Replan {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        self.bring_up_to_date(now);
+        self.renew(now);
         self.waiting.plan_until(Until::Instant(now), now);
         let mut not_yet = Vec::new();
         while let Some(due) = self.waiting.take_due(now) {
@@ -128,7 +127,7 @@ impl LocalScheduler for Replan {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        self.bring_up_to_date(now);
+        self.renew(now);
         self.waiting.plan_all(now);
         let span = span.unwrap_or(Span::FOREVER);
         self.waiting.profile().earliest_or_never(processors, span, now)
@@ -138,43 +137,45 @@ impl LocalScheduler for Replan {
         self.waiting.len()
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::only_maintenance("all reservations are made again when time is given back")
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
-impl Maintaining for Replan {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
-        self.bring_up_to_date(now);
-        self.waiting.plan_all(now);
-        let fits = self.waiting.book_beside(window);
-        if !fits && overlap == Overlap::Refuse {
-            return false;
-        }
-        // Waiting jobs are planned anew around a window that breaks their promises.
-        self.outdated |= !fits;
-        self.plan.announce(now, number, window, overlap)
+impl OnPlan for Replan {
+    fn plan_mut(&mut self) -> &mut Plan {
+        &mut self.plan
     }
 
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        self.bring_up_to_date(now);
+    fn make_way(&mut self, _now: Time, change: impl FnOnce(&mut Plan)) {
+        change(&mut self.plan);
+        self.outdated = true;
+    }
+
+    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {
+        self.outdated = true;
+    }
+
+    fn bring_up_to_date(&mut self, now: Time) {
+        self.renew(now);
         self.waiting.plan_all(now);
+    }
+
+    fn announce_beside(&mut self, now: Time, number: u32, window: Interval) -> bool {
+        self.waiting.book_beside(window) && self.plan.announce(now, number, window, Overlap::Refuse)
+    }
+
+    fn first_fit(&mut self, now: Time, window: Interval) -> Option<Time> {
         let Interval { start, span, processors } = window;
         self.waiting.profile().earliest_fit(processors, span, start.max(now))
     }
 
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
+    fn complete_windows(&mut self, now: Time) {
         self.outdated |= self.plan.lacks_for_windows();
         self.plan.complete_windows(now);
-        self.plan.kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.outdated |= self.plan.kept(number) > processors;
-        self.plan.begin(now, number, processors);
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.plan.end_window(now, number);
     }
 }

@@ -26,7 +26,7 @@ mod request;
 use haggle_model::Time;
 
 use crate::plan::Plan;
-use crate::scheduler::{BEYOND_ALL_LIMITS, LocalScheduler, Slot};
+use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 pub use criterion::Criterion;
 pub use options::{AfterAnchor, Alternative};
@@ -83,10 +83,10 @@ pub enum Displaced {
 
 /// A local scheduler that grants reservations.
 ///
-/// Jobs without a window use [`LocalScheduler`], reservations use this trait, with common slots. Both are
+/// Jobs without a window use [`LocalScheduler`](crate::LocalScheduler), reservations use this trait, with common slots. Both are
 /// withdrawn, start and end in the same way. `draw` returns a number below its argument; only
 /// [`Criterion::Shuffle`] calls it.
-pub trait Granting: LocalScheduler {
+pub trait Granting {
     /// Grants a reservation in its window, or at the nearest possible alternative that its user accepts.
     /// Other reservations may move within their windows for it. Alternatives have the requested size, or
     /// one of the other `sizes`.

@@ -2,7 +2,7 @@
 
 use haggle_model::{Span, Time};
 
-use crate::scheduler::{LocalScheduler, Request, Slot};
+use crate::scheduler::Slot;
 
 /// A queue that gives every waiting job a reservation, which later operations only move to an
 /// earlier time, unless jobs run over their limit or processors fail.
@@ -11,12 +11,12 @@ use crate::scheduler::{LocalScheduler, Request, Slot};
 /// arrival only: in any other order a later job may go ahead. EASY backfilling has a reservation for the
 /// head of its queue only. Conservative backfilling that plans anew breaks earlier plans. Parts of jobs on
 /// several providers take free time only, so jobs beside them keep their reservations.
-pub trait Reserving: LocalScheduler {
+pub trait Reserving {
     /// Planned start of a job; `None` if it does not wait here. [`Time::FOREVER`] behind jobs without a
     /// limit.
     fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time>;
 
-    /// As [`LocalScheduler::estimate_start`], of a job that could not start before `ready`.
+    /// As [`LocalScheduler::estimate_start`](crate::LocalScheduler::estimate_start), of a job that could not start before `ready`.
     fn estimate_after(
         &mut self,
         now: Time,
@@ -24,10 +24,6 @@ pub trait Reserving: LocalScheduler {
         span: Option<Span>,
         ready: Time,
     ) -> Option<Time>;
-
-    /// As [`LocalScheduler::submit`], of a job that cannot start before `ready`. Its reservation lies
-    /// behind that time, and its place in the queue is that of any other job.
-    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time>;
 
     /// Takes waiting jobs out of the queue; the remaining jobs move up when all are out.
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]);

@@ -6,7 +6,8 @@ use dyn_clone::DynClone;
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Fractions};
-use crate::coallocation::CoallocationQueue;
+use crate::capabilities::{Capabilities, Refusing};
+use crate::coallocation::{CoallocationQueue, Parts};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::maintenance::Maintaining;
@@ -116,29 +117,41 @@ pub trait LocalScheduler: DynClone + fmt::Debug + Send {
     /// Jobs that wait.
     fn queue_length(&self) -> usize;
 
-    /// Interface to bargain over bags, if the scheduler has it.
-    fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
-        None
+    /// The guarantees of this queue beside those to its jobs. The services below refuse all other requests.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none("this queue guarantees nothing beside its jobs")
     }
 
-    /// Interface to the latest start of each job, if the scheduler knows it.
-    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        None
+    /// As [`LocalScheduler::submit`], of a job that cannot start before `ready`. Its reservation lies
+    /// behind that time, and its place in the queue is that of any other job. A queue that does not
+    /// guarantee [starts](Capabilities::starts) may take no account of `ready`.
+    fn submit_after(&mut self, now: Time, request: Request, _ready: Time) -> Option<Time> {
+        self.submit(now, request)
     }
 
-    /// Interface to advance reservations, if the scheduler grants them.
-    fn granting(&mut self) -> Option<&mut dyn Granting> {
-        None
+    /// Bags of tasks.
+    fn bags(&mut self) -> &mut dyn Bargainer {
+        Refusing::all()
     }
 
-    /// Interface to maintenance, if the scheduler plans around it.
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        None
+    /// Starts of waiting jobs, and of jobs that may come.
+    fn starts(&mut self) -> &mut dyn Reserving {
+        Refusing::all()
     }
 
-    /// Interface to place parts of co-allocated jobs, if the scheduler accepts them.
-    fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
-        None
+    /// Advance reservations.
+    fn windows(&mut self) -> &mut dyn Granting {
+        Refusing::all()
+    }
+
+    /// Parts of jobs that have other parts elsewhere.
+    fn parts(&mut self) -> &mut dyn Parts {
+        Refusing::all()
+    }
+
+    /// Announced maintenance.
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        Refusing::all()
     }
 }
 

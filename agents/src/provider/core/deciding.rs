@@ -14,7 +14,7 @@
 //! changes something.
 
 use haggle_model::{ActorId, Time};
-use haggle_scheduling::{Passes, Request, Slot};
+use haggle_scheduling::{Capabilities, Passes, Request, Slot};
 
 use super::Turn;
 use crate::protocol::{Message, Submission, Timer};
@@ -23,10 +23,6 @@ use crate::protocol::{Message, Submission, Timer};
 #[derive(Debug)]
 pub(in crate::provider) struct Deciding {
     passes: Passes,
-    /// True if its scheduler bargains over bags.
-    bargains: bool,
-    /// True if its scheduler takes parts of jobs.
-    takes_parts: bool,
     /// The instant at whose end a decision is due.
     due: Option<Time>,
     /// True if a decision follows the present message.
@@ -47,11 +43,10 @@ pub(in crate::provider) struct Deciding {
 
 impl Deciding {
     /// No decision is due. Schedulers with bags or parts decide once an instant.
-    pub(super) fn new(passes: Passes, bargains: bool, takes_parts: bool) -> Deciding {
+    pub(super) fn new(passes: Passes, capabilities: &Capabilities) -> Deciding {
+        let together = capabilities.bags.is_ok() || capabilities.parts.is_ok();
         Deciding {
-            passes: if bargains || takes_parts { Passes::Instant } else { passes },
-            bargains,
-            takes_parts,
+            passes: if together { Passes::Instant } else { passes },
             due: None,
             follows: false,
             changed: false,
@@ -59,14 +54,6 @@ impl Deciding {
             arrived: Vec::new(),
             asked: Vec::new(),
         }
-    }
-
-    pub(super) fn bargains(&self) -> bool {
-        self.bargains
-    }
-
-    pub(super) fn takes_parts(&self) -> bool {
-        self.takes_parts
     }
 
     /// True if each message is followed by a decision of its own.
@@ -169,7 +156,7 @@ impl Turn<'_> {
         }
         if self.core.bargains() {
             self.core.deciding.changed = true;
-            if self.core.scheduler.bargainer().is_some_and(|it| it.wants_rescheduling()) {
+            if self.core.scheduler.bags().wants_rescheduling() {
                 self.out.set(now, Timer::Reschedule);
             }
         }
@@ -183,10 +170,13 @@ impl Turn<'_> {
 
     /// True if a decision could start anything.
     fn may_start(&self) -> bool {
-        let Deciding { arrived, asked, bargains, takes_parts, .. } = &self.core.deciding;
+        let Deciding { arrived, asked, .. } = &self.core.deciding;
         let waits = !arrived.is_empty() || !asked.is_empty();
         // Parts and bags have timers of their own in a decision.
-        *bargains || *takes_parts || waits || self.core.scheduler.queue_length() > 0
+        self.core.bargains()
+            || self.core.takes_parts()
+            || waits
+            || self.core.scheduler.queue_length() > 0
     }
 
     /// Sets a wake-up for the next planned start, if it is the earliest.

@@ -116,7 +116,7 @@ impl Turn<'_> {
             scheduler.restored(now, restored.count());
         }
         for (number, processors) in begun {
-            let scheduler = scheduler.maintaining().expect("it was announced to it");
+            let scheduler = scheduler.maintenance();
             scheduler.begin(now, number, processors);
         }
         news
@@ -124,7 +124,7 @@ impl Turn<'_> {
 
     /// Notifies the scheduler that a window of maintenance is over.
     pub(in crate::provider) fn tell_maintenance_over(&mut self, number: u32) {
-        let scheduler = self.core.scheduler.maintaining().expect("it was announced to it");
+        let scheduler = self.core.scheduler.maintenance();
         scheduler.end(self.now, number);
     }
 }

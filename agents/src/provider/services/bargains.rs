@@ -62,7 +62,7 @@ impl Bargains {
     /// Starts the tasks that are due.
     pub(super) fn start_due_tasks(&mut self, turn: &mut Turn<'_>) {
         let mut started = std::mem::take(&mut self.started);
-        let bargainer = turn.core.scheduler.bargainer().expect("it bargains");
+        let bargainer = turn.core.scheduler.bags();
         bargainer.tasks_due(turn.now, &mut started);
         for (slot, tasks) in started.drain(..) {
             self.start_tasks(turn, slot, tasks);

@@ -17,8 +17,8 @@ use haggle_agreements::{
     AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
 use haggle_model::{ActorId, JobId, Span, Time};
-use haggle_scheduling::coallocation::{CoallocationQueue, Rounds};
-use haggle_scheduling::{LocalScheduler, Slot};
+use haggle_scheduling::Slot;
+use haggle_scheduling::coallocation::{self, Rounds};
 
 pub(in crate::provider) use self::part::Part;
 pub(super) use self::part::{lose, start_part};
@@ -322,7 +322,7 @@ impl Coallocation {
         };
         if let Some((slot, part)) = self.part(turn.core, job).filter(|_| place.alone) {
             let request = part.request(slot);
-            queue(turn.core).into_job(request);
+            queue(turn.core).turn_into_job(request);
         }
         turn.plan_changed();
     }
@@ -356,7 +356,7 @@ impl Coallocation {
     fn give_up_part(&mut self, turn: &mut Turn<'_>, job: JobId) {
         let Some((slot, &Part { place, is_lost, .. })) = self.part(turn.core, job) else { return };
         if !is_lost {
-            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
+            let withdrawn = turn.core.scheduler.withdraw(turn.now, slot);
             debug_assert!(withdrawn, "no part that is given up has started");
         }
         queue(turn.core).compress(turn.now);
@@ -389,6 +389,6 @@ impl Coallocation {
     }
 }
 
-fn queue(core: &mut Core) -> &mut CoallocationQueue {
-    core.scheduler.coallocation().expect("a provider with this service takes parts")
+fn queue(core: &mut Core) -> &mut dyn coallocation::Parts {
+    core.scheduler.parts()
 }

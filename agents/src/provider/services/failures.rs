@@ -173,9 +173,7 @@ impl Services {
     /// Breaks the parts that have lost their places in the plan.
     pub(super) fn break_displaced(&mut self, turn: &mut Turn<'_>) {
         let mut displaced = Vec::new();
-        if let Some(queue) = turn.core.scheduler.coallocation() {
-            queue.take_displaced(&mut displaced);
-        }
+        turn.core.scheduler.parts().take_displaced(&mut displaced);
         displaced.into_iter().for_each(|slot| self.break_part(turn, slot));
     }
 

@@ -72,9 +72,9 @@ impl Jobs {
         for request in together.drain(..) {
             let Some(held) = core.pieces.get_mut::<HeldJob>(request.slot) else { continue };
             let ready = held.particulars().stage_in.ready;
-            let promised_end = match core.scheduler.reserving() {
-                Some(queue) if ready > now => queue.submit_after(now, request, ready),
-                _ => core.scheduler.submit(now, request),
+            let promised_end = match ready > now {
+                true => core.scheduler.submit_after(now, request, ready),
+                false => core.scheduler.submit(now, request),
             };
             // The first promise stays: if a failure breaks it, the record must show that.
             if held.particulars().lost == 0 {

@@ -54,13 +54,12 @@ impl Windows {
     pub(super) fn announce(&mut self, turn: &mut Turn<'_>, number: u32) -> Option<bool> {
         let &Maintenance { window, overlap, .. } = window(turn.core, number)?;
         let now = turn.now;
-        let mut scheduler = turn.core.scheduler.maintaining().filter(|_| now <= window.start);
-        let accepted =
-            scheduler.as_mut().is_some_and(|it| it.announce(now, number, window, overlap));
+        let (queue, is_ahead) = (turn.core.scheduler.maintenance(), now <= window.start);
+        let accepted = is_ahead && queue.announce(now, number, window, overlap);
         if accepted {
             self.0.insert(number, Window { heard: now, closed: None });
         } else {
-            let possible = scheduler.and_then(|it| it.first_room(now, window));
+            let possible = if is_ahead { queue.first_room(now, window) } else { None };
             observe(turn, number, now, WindowFate::Refused { possible });
         }
         Some(accepted)
@@ -79,7 +78,7 @@ impl Windows {
         else {
             return false;
         };
-        let Some(scheduler) = turn.core.scheduler.maintaining() else { return false };
+        let scheduler = turn.core.scheduler.maintenance();
         // The scheduler may count processors as free that have failed since it was notified.
         let kept = scheduler.kept(turn.now, number).min(turn.core.machine.free());
         let closed = turn.core.machine.close(kept);

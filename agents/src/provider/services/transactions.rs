@@ -24,9 +24,8 @@ use haggle_agreements::protocol::{Bound, Duty};
 use haggle_agreements::seat::{Act, carry_out};
 use haggle_model::agreement::Waits;
 use haggle_model::{ActorId, AgreementEvent, JobId, JobOutcome, Observation, Span, Time};
-use haggle_scheduling::Interval;
-use haggle_scheduling::Slot;
-use haggle_scheduling::coallocation::CoallocationQueue;
+use haggle_scheduling::coallocation::Parts;
+use haggle_scheduling::{Interval, Slot};
 
 pub(in crate::provider) use self::booking::Booking;
 use self::booking::begin_booking;
@@ -427,6 +426,6 @@ fn can_ever_hold(core: &Core, ask: &Ask) -> bool {
     (1..=core.config.processors).contains(&ask.processors)
 }
 
-fn queue(core: &mut Core) -> &mut CoallocationQueue {
-    core.scheduler.coallocation().expect("a provider with this service takes parts")
+fn queue(core: &mut Core) -> &mut dyn Parts {
+    core.scheduler.parts()
 }

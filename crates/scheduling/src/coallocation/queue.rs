@@ -4,22 +4,16 @@ use std::collections::BTreeMap;
 
 use haggle_model::{Span, Time};
 
-use super::{FreeTimes, Stretch};
+use super::{FreeTimes, Parts, Stretch};
 use crate::plan::Plan;
 use crate::plan::extra::Extra;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
-use crate::{Compression, Conservative, Interval, Maintaining, Reserving};
+use crate::{Capabilities, Compression, Conservative, Interval, Maintaining, Reserving};
 
 /// Conservative backfilling of jobs around parts, which keep their places.
 ///
-/// Jobs move up to returned time when [`CoallocationQueue::compress`] is called. The provider calls it
-/// after all ends of an instant, before parts are asked to move, and again when these have moved.
-///
-/// Failed processors and jobs that run past their requested times may take the processors of waiting
-/// parts. Then each part keeps its place while there is room, in the order of planned starts; of equal
-/// starts the part held first comes first. A part without room is *displaced*: it waits here no longer, and
-/// [`CoallocationQueue::take_displaced`] returns it. A part about to move needs both its places. Windows of
-/// maintenance and waiting jobs get the processors that the parts leave.
+/// Jobs move up to returned time when [`Parts::compress`] is called. The provider calls it after all ends of
+/// an instant, before parts are asked to move, and again when these have moved.
 #[derive(Clone, Debug)]
 pub struct CoallocationQueue {
     queue: Conservative,
@@ -40,36 +34,6 @@ impl CoallocationQueue {
         CoallocationQueue { queue, prepared: BTreeMap::new(), displaced: Vec::new() }
     }
 
-    /// Free processors over time; the part `without` counts as free.
-    pub fn free_times(&mut self, now: Time, without: Option<Slot>) -> FreeTimes {
-        let mut profile = self.queue.profile_from(now).clone();
-        if let Some(Interval { start, span, processors }) = without.and_then(|it| self.planned(it))
-        {
-            profile.remove(start.max(now), start + span, processors);
-        }
-        // A time behind jobs without a limit is as good as never.
-        let steps = profile.steps_from(now).map(|(start, free)| (start.max(now), free));
-        FreeTimes::new(steps.filter(|&(start, _)| start < BEYOND_ALL_LIMITS).collect())
-            .expect("steps of a profile ascend")
-    }
-
-    /// The stretch outside which [`CoallocationQueue::free_during`] has not changed since the last call.
-    pub fn take_changed(&mut self) -> Option<(Time, Time)> {
-        self.queue.take_changed()
-    }
-
-    /// Free times from `from` until `until`.
-    pub fn free_during(&mut self, now: Time, from: Time, until: Time) -> Stretch {
-        self.stretch(now, from, until, 0)
-    }
-
-    /// Free times during the planned run of a waiting part, which itself counts as free; nothing if it does
-    /// not wait.
-    pub fn free_around(&mut self, now: Time, part: Slot) -> Stretch {
-        let Some(part) = self.planned(part) else { return Stretch::default() };
-        self.stretch(now, part.start, part.end(), part.processors)
-    }
-
     fn stretch(&mut self, now: Time, from: Time, until: Time, more: u32) -> Stretch {
         let from = from.max(now);
         if from >= until {
@@ -82,18 +46,66 @@ impl CoallocationQueue {
         Stretch::new(during.collect(), until).expect("steps of a profile ascend")
     }
 
-    /// Number of processors that are neither used nor booked from now on.
-    pub fn free_for_ever(&mut self, now: Time) -> u32 {
+    /// Lets waiting jobs try the place of a move that is not made.
+    fn gives_back(&mut self, now: Time, to: Interval) {
+        self.queue.has_given_back(to.start.max(now), to.end(), to.processors);
+    }
+
+    /// Makes an unforeseen change of the machine, which may displace parts.
+    fn change(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        let CoallocationQueue { queue, prepared, displaced } = self;
+        let moves = |slot| prepared.get(&slot).map(|&(_, extra)| extra);
+        let lost = queue.change_around_fixed(now, moves, change);
+        for slot in lost {
+            prepared.remove(&slot);
+            displaced.push(slot);
+        }
+    }
+
+    /// Gives back the processors kept for a move.
+    fn release(&mut self, now: Time, slot: Slot) -> Option<Interval> {
+        let (to, extra) = self.prepared.remove(&slot)?;
+        self.queue.profile_from(now);
+        extra.release(now, self.queue.profile_mut());
+        Some(to)
+    }
+}
+
+impl Parts for CoallocationQueue {
+    fn free_times(&mut self, now: Time, without: Option<Slot>) -> FreeTimes {
+        let mut profile = self.queue.profile_from(now).clone();
+        if let Some(Interval { start, span, processors }) = without.and_then(|it| self.planned(it))
+        {
+            profile.remove(start.max(now), start + span, processors);
+        }
+        // A time behind jobs without a limit is as good as never.
+        let steps = profile.steps_from(now).map(|(start, free)| (start.max(now), free));
+        FreeTimes::new(steps.filter(|&(start, _)| start < BEYOND_ALL_LIMITS).collect())
+            .expect("steps of a profile ascend")
+    }
+
+    fn take_changed(&mut self) -> Option<(Time, Time)> {
+        self.queue.take_changed()
+    }
+
+    fn free_during(&mut self, now: Time, from: Time, until: Time) -> Stretch {
+        self.stretch(now, from, until, 0)
+    }
+
+    fn free_around(&mut self, now: Time, part: Slot) -> Stretch {
+        let Some(part) = self.planned(part) else { return Stretch::default() };
+        self.stretch(now, part.start, part.end(), part.processors)
+    }
+
+    fn free_for_ever(&mut self, now: Time) -> u32 {
         self.queue.profile_from(now).min_free(now, Time::FOREVER)
     }
 
-    /// Returns whether a processor is neither used nor booked now.
-    pub fn is_idle(&mut self, now: Time) -> bool {
+    fn is_idle(&mut self, now: Time) -> bool {
         self.queue.profile_from(now).free_at(now) > 0
     }
 
-    /// Holds a part if there is room for it; otherwise returns `false`.
-    pub fn hold(&mut self, now: Time, slot: Slot, part: Interval) -> bool {
+    fn hold(&mut self, now: Time, slot: Slot, part: Interval) -> bool {
         let profile = self.queue.profile_from(now);
         let has_room = now <= part.start
             && Span::ZERO < part.span
@@ -104,15 +116,11 @@ impl CoallocationQueue {
         has_room
     }
 
-    /// The booking of a waiting part.
-    pub fn planned(&self, slot: Slot) -> Option<Interval> {
+    fn planned(&self, slot: Slot) -> Option<Interval> {
         self.queue.fixed(slot)
     }
 
-    /// Keeps another place for a waiting part, whose own place counts as free. Both are kept until the move
-    /// is [settled](CoallocationQueue::settle) or [dropped](CoallocationQueue::abandon). Returns `false` if
-    /// there is no room, or if the part moves already.
-    pub fn prepare(&mut self, now: Time, slot: Slot, to: Interval) -> bool {
+    fn prepare(&mut self, now: Time, slot: Slot, to: Interval) -> bool {
         let Some(from) = self.planned(slot).filter(|_| now <= to.start && Span::ZERO < to.span)
         else {
             return false;
@@ -127,9 +135,7 @@ impl CoallocationQueue {
         is_kept
     }
 
-    /// Moves a part to the place kept for it. Returns `false`, and the part keeps its own place, if there is none, or
-    /// if its start is over.
-    pub fn settle(&mut self, now: Time, slot: Slot) -> bool {
+    fn settle(&mut self, now: Time, slot: Slot) -> bool {
         let Some(to) = self.release(now, slot) else { return false };
         if to.start < now {
             self.gives_back(now, to);
@@ -139,8 +145,7 @@ impl CoallocationQueue {
         true
     }
 
-    /// Drops the place kept for a part, which keeps its own; returns `false` if there is none.
-    pub fn abandon(&mut self, now: Time, slot: Slot) -> bool {
+    fn abandon(&mut self, now: Time, slot: Slot) -> bool {
         let dropped = self.release(now, slot);
         if let Some(to) = dropped {
             self.gives_back(now, to);
@@ -148,26 +153,17 @@ impl CoallocationQueue {
         dropped.is_some()
     }
 
-    /// Lets waiting jobs try the place of a move that is not made.
-    fn gives_back(&mut self, now: Time, to: Interval) {
-        self.queue.has_given_back(to.start.max(now), to.end(), to.processors);
-    }
-
-    /// The first start from `from` on with enough room.
-    pub fn earliest(&mut self, now: Time, from: Time, processors: u32, span: Span) -> Option<Time> {
+    fn earliest(&mut self, now: Time, from: Time, processors: u32, span: Span) -> Option<Time> {
         self.queue.profile_from(now).earliest_fit(processors, span, from.max(now))
     }
 
-    /// Returns whether there is enough room from `from` on.
-    pub fn fits(&mut self, now: Time, from: Time, processors: u32, span: Span) -> bool {
+    fn fits(&mut self, now: Time, from: Time, processors: u32, span: Span) -> bool {
         let from = from.max(now);
         let found = self.queue.profile_from(now).earliest_fit_by(processors, span, from, from);
         found == Some(from)
     }
 
-    /// Books a part until `end` and no longer, whether it waits or runs. The time behind that is given
-    /// back.
-    pub fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
+    fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
         match self.planned(slot) {
             Some(part) => {
                 self.queue.withdraw(now, slot);
@@ -178,9 +174,7 @@ impl CoallocationQueue {
         }
     }
 
-    /// Gives parts that should have started before now, or that have lost their place, the next free
-    /// places. Jobs are planned again around them.
-    pub fn catch_up(&mut self, now: Time, parts: &[Slot]) {
+    fn catch_up(&mut self, now: Time, parts: &[Slot]) {
         let is_late = |part: Interval| part.start < now || part.start >= BEYOND_ALL_LIMITS;
         let mut late: Vec<(Time, Slot)> = parts
             .iter()
@@ -192,42 +186,18 @@ impl CoallocationQueue {
         }
     }
 
-    /// Turns a waiting part into a job of the queue, because it is the only part left; it may move up by
-    /// itself.
-    pub fn into_job(&mut self, request: Request) {
+    fn turn_into_job(&mut self, request: Request) {
         if self.planned(request.slot).is_some() {
             self.queue.queue_fixed(request);
         }
     }
 
-    /// Appends the parts that have lost their places since the last call, in the order in which they lost
-    /// them. Their slots may be used again.
-    pub fn take_displaced(&mut self, displaced: &mut Vec<Slot>) {
+    fn take_displaced(&mut self, displaced: &mut Vec<Slot>) {
         displaced.append(&mut self.displaced);
     }
 
-    /// Makes an unforeseen change of the machine, which may displace parts.
-    fn change(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
-        let CoallocationQueue { queue, prepared, displaced } = self;
-        let moves = |slot| prepared.get(&slot).map(|&(_, extra)| extra);
-        let lost = queue.change_around_fixed(now, moves, change);
-        for slot in lost {
-            prepared.remove(&slot);
-            displaced.push(slot);
-        }
-    }
-
-    /// Moves waiting jobs up to the time that has been given back.
-    pub fn compress(&mut self, now: Time) {
+    fn compress(&mut self, now: Time) {
         self.queue.compress_now(now);
-    }
-
-    /// Gives back the processors kept for a move.
-    fn release(&mut self, now: Time, slot: Slot) -> Option<Interval> {
-        let (to, extra) = self.prepared.remove(&slot)?;
-        self.queue.profile_from(now);
-        extra.release(now, self.queue.profile_mut());
-        Some(to)
     }
 }
 
@@ -282,16 +252,31 @@ impl LocalScheduler for CoallocationQueue {
         self.queue.queue_length()
     }
 
-    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            parts: Ok(()),
+            starts: Ok(()),
+            ..Capabilities::only_maintenance(
+                "each job is planned as a whole, at its earliest start",
+            )
+        }
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        self.queue.maintaining()
+    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        self.queue.catch_up_now(now);
+        self.queue.submit_after(now, request, ready)
     }
 
-    fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
-        Some(self)
+    fn starts(&mut self) -> &mut dyn Reserving {
+        self
+    }
+
+    fn parts(&mut self) -> &mut dyn Parts {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self.queue.maintenance()
     }
 }
 
@@ -313,11 +298,6 @@ impl Reserving for CoallocationQueue {
     ) -> Option<Time> {
         self.queue.catch_up_now(now);
         self.queue.estimate_after(now, processors, span, ready)
-    }
-
-    fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
-        self.queue.catch_up_now(now);
-        self.queue.submit_after(now, request, ready)
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

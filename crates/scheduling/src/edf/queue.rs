@@ -100,6 +100,11 @@ impl Queue {
         }
     }
 
+    /// The plan, to change its windows.
+    pub(super) fn plan_mut(&mut self) -> &mut Plan {
+        &mut self.plan
+    }
+
     /// The plan of running and pinned work.
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
@@ -271,7 +276,7 @@ impl Queue {
     }
 
     /// The plan or the entries have changed, and all waiting work keeps its place.
-    fn outdate(&mut self) {
+    pub(super) fn outdate(&mut self) {
         self.saved.clear();
         self.tail.keep_places();
     }
@@ -295,12 +300,6 @@ impl Queue {
     /// All work under `slot` has ended.
     pub(super) fn forget(&mut self, slot: Slot) {
         self.plan.forget(slot);
-    }
-
-    /// A window of maintenance changes the plan; the entries keep their places.
-    pub(super) fn change_plan(&mut self, change: impl FnOnce(&mut Plan)) {
-        change(&mut self.plan);
-        self.outdate();
     }
 
     /// Plans around a window of maintenance if all waiting entries can keep their limits beside it.

@@ -6,6 +6,7 @@
 
 use haggle_model::Time;
 
+use super::Part;
 use crate::{Interval, Profile};
 
 /// The windows that are not over.
@@ -94,12 +95,21 @@ impl Windows {
         window.map_or(0, |it| it.kept)
     }
 
-    /// A window begins with `processors` processors, no more than are booked for it.
-    pub(super) fn begin(&mut self, profile: &mut Profile, now: Time, number: u32, processors: u32) {
-        if let Some(window) = self.0.iter_mut().find(|it| it.number == number) {
-            window.release(profile, now, window.kept - processors);
-            window.has_begun = true;
-        }
+    /// A window begins with `processors` processors, no more than are booked for it. Returns the other
+    /// booked ones, and the end of the window.
+    pub(super) fn begin(
+        &mut self,
+        profile: &mut Profile,
+        now: Time,
+        number: u32,
+        processors: u32,
+    ) -> Option<Part> {
+        let window = self.0.iter_mut().find(|it| it.number == number)?;
+        let left =
+            Part { processors: window.kept - processors, planned_end: window.interval.end() };
+        window.release(profile, now, left.processors);
+        window.has_begun = true;
+        Some(left).filter(|left| left.processors > 0)
     }
 
     /// A window is over; returns the processors that it opens again.

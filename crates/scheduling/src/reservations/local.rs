@@ -6,8 +6,10 @@ use haggle_model::{Span, Time};
 use super::{
     Active, Alternative, Booking, Displaced, Granted, Granting, Reservations, Reserve, Size, Window,
 };
+use crate::maintenance::OnPlan;
+use crate::plan::Plan;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
-use crate::{Interval, Maintaining, Overlap};
+use crate::{Capabilities, Interval, Maintaining, Overlap};
 
 impl Granting for Reservations {
     fn ask(
@@ -102,7 +104,7 @@ impl LocalScheduler for Reservations {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.plan_around(now, false, |plan| plan.overran(now, slot, end));
+        self.make_way(now, |plan| plan.overran(now, slot, end));
         for active in self.running.iter_mut().filter(|active| active.slot == slot) {
             active.planned_end = end;
         }
@@ -170,50 +172,50 @@ impl LocalScheduler for Reservations {
         self.waiting.len()
     }
 
-    fn granting(&mut self) -> Option<&mut dyn Granting> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            windows: Ok(()),
+            ..Capabilities::only_maintenance("reservations with a window move other work")
+        }
     }
 
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
+    fn windows(&mut self) -> &mut dyn Granting {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
     }
 }
 
-impl Maintaining for Reservations {
-    fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+impl OnPlan for Reservations {
+    fn plan_mut(&mut self) -> &mut Plan {
+        &mut self.plan
+    }
+
+    fn make_way(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
+        self.plan_around(now, false, change);
+    }
+
+    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {
+        self.given_back = true;
+    }
+
+    fn bring_up_to_date(&mut self, now: Time) {
         self.catch_up(now);
-        if self.plan.announce(now, number, window, Overlap::Refuse) {
-            return true;
-        }
-        // Tried on a copy: with [`Overlap::Refuse`] a reservation that would lose its window makes the
-        // window refused.
+    }
+
+    fn announce_within_promises(&mut self, now: Time, number: u32, window: Interval) -> bool {
+        // Tried on a copy, because a reservation that would lose its window makes the window refused.
         let (mut anew, mut has_room) = (self.clone(), false);
-        anew.plan_around(now, false, |plan| has_room = plan.announce(now, number, window, overlap));
+        anew.make_way(now, |plan| {
+            has_room = plan.announce(now, number, window, Overlap::Refuse);
+        });
         let mut new = anew.displaced[self.displaced.len()..].iter();
-        let are_kept = new.all(|(_, it)| matches!(it, Displaced::Moved(_)));
-        has_room &= overlap == Overlap::Break || are_kept;
+        has_room &= new.all(|(_, it)| matches!(it, Displaced::Moved(_)));
         if has_room {
             *self = anew;
         }
         has_room
-    }
-
-    fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
-        self.catch_up(now);
-        self.plan.first_room(now, window)
-    }
-
-    fn kept(&mut self, now: Time, number: u32) -> u32 {
-        self.plan.complete_windows(now);
-        self.plan.kept(number)
-    }
-
-    fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        self.given_back |= self.plan.kept(number) > processors;
-        self.plan.begin(now, number, processors);
-    }
-
-    fn end(&mut self, now: Time, number: u32) {
-        self.plan.end_window(now, number);
     }
 }

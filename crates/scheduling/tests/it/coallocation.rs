@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{
     Allocation, CoallocationPolicy, CoallocationQueue, Demand, FillRule, FreeTimes, News,
-    NoImprovement, Put, RemapRule, Rounds, Search, Stretch, Together, earliest_common_start,
+    NoImprovement, Parts, Put, RemapRule, Rounds, Search, Stretch, Together, earliest_common_start,
     improve, shift, with_overhead,
 };
 use haggle_scheduling::{
@@ -295,7 +295,7 @@ impl World<'_> {
             assert!(done, "it had a part there");
         }
         if let &[(place, _)] = &better.parts[..] {
-            self.machines[place].into_job(request(id, &self.jobs[id]));
+            self.machines[place].turn_into_job(request(id, &self.jobs[id]));
             self.external.remove(&id);
         } else if let Some(external) = self.external.get_mut(&id) {
             (external.current, external.no_improvement) = (better, None);
@@ -313,7 +313,7 @@ fn a_part_that_becomes_a_job_is_tried_everywhere() {
     let own = Job { home: None, arrival: 0, processors: 2, estimate: 5, actual: 5, overhead: 0 };
     queue.compress(at(0));
     assert_eq!(queue.next_start(), Some(at(10)), "a part stays where it is");
-    queue.into_job(request(0, &own));
+    queue.turn_into_job(request(0, &own));
     queue.compress(at(0));
     assert_eq!(queue.next_start(), Some(at(0)));
 }

@@ -87,7 +87,7 @@ enum Word {
 }
 
 /// Runs a queue through the arrivals as a provider does.
-fn replay(queue: &mut dyn Bargainer, arrivals: &[Arrival]) -> Vec<Word> {
+fn replay(queue: &mut dyn LocalScheduler, arrivals: &[Arrival]) -> Vec<Word> {
     let mut said = Vec::new();
     // (end, slot, tasks, planned end)
     let mut running: Vec<(i64, Slot, u32, i64)> = Vec::new();
@@ -102,7 +102,7 @@ fn replay(queue: &mut dyn Bargainer, arrivals: &[Arrival]) -> Vec<Word> {
         let still = running.partition_point(|run| run.0 <= now);
         for (_, slot, tasks, planned_end) in running.drain(..still) {
             if arrivals[slot.index()].bag {
-                queue.tasks_finished(at(now), slot, tasks, at(planned_end));
+                queue.bags().tasks_finished(at(now), slot, tasks, at(planned_end));
             } else {
                 queue.finished(at(now), slot);
             }
@@ -116,29 +116,30 @@ fn replay(queue: &mut dyn Bargainer, arrivals: &[Arrival]) -> Vec<Word> {
             }
             let promise = if arrival.bag {
                 let request = bag(arrival.size, arrival.span);
-                let offers = queue.offers(at(now), &request);
+                let offers = queue.bags().offers(at(now), &request);
                 let offer = offers[arrival.choice.min(offers.len() - 1)];
                 said.push(Word::Offers(offers));
                 let tasks = offer.tasks - (arrival.choice as u32 / 3).min(offer.tasks - 1);
-                queue.award(at(now), slot, &request, &Award::Offered { tasks, offer })
+                queue.bags().award(at(now), slot, &request, &Award::Offered { tasks, offer })
             } else {
                 queue.submit(at(now), job(slot, arrival.size, arrival.span))
             };
             said.push(Word::Promise(slot, promise));
             expected.push(promise.expect("nothing is refused here").as_micros() + arrival.later);
-            queue.bag_expected(slot, at(expected[number]));
+            queue.bags().bag_expected(slot, at(expected[number]));
             let (other, by) = arrival.lowered;
             if other < number && arrivals[other].bag {
                 // Not below the completion of the provider itself: a bag is not done before its share.
-                let own = queue.latest_completion(Slot(other as u32)).map_or(0, Time::as_micros);
+                let own =
+                    queue.bags().latest_completion(Slot(other as u32)).map_or(0, Time::as_micros);
                 let lower = i64::max(expected[other] - by, own);
-                queue.bag_expected(Slot(other as u32), at(lower));
+                queue.bags().bag_expected(Slot(other as u32), at(lower));
             }
         }
         let mut started = Vec::new();
         let mut tasks_started = Vec::new();
         queue.start_due(at(now), &mut started);
-        queue.tasks_due(at(now), &mut tasks_started);
+        queue.bags().tasks_due(at(now), &mut tasks_started);
         tasks_started.extend(started.into_iter().map(|slot| (slot, 1)));
         for (slot, tasks) in tasks_started {
             let Arrival { run, span, .. } = arrivals[slot.index()];
@@ -146,7 +147,7 @@ fn replay(queue: &mut dyn Bargainer, arrivals: &[Arrival]) -> Vec<Word> {
             said.push(Word::Start(now, slot, tasks));
         }
         for slot in (0..arrivals.len() as u32).map(Slot) {
-            said.push(Word::Latest(now, slot, queue.latest_completion(slot)));
+            said.push(Word::Latest(now, slot, queue.bags().latest_completion(slot)));
         }
     }
     said

@@ -98,10 +98,11 @@ impl Machine<'_> {
             // A killed job keeps its place every other time.
             ahead: starts % 2 == 1,
         };
-        match self.scheduler.reserving().filter(|_| data > 0 && starts == 0) {
-            Some(queue) => queue.submit_after(now, request, now + Span::from_secs(data)),
-            None => self.scheduler.submit(now, request),
-        };
+        if data > 0 && starts == 0 {
+            self.scheduler.submit_after(now, request, now + Span::from_secs(data));
+        } else {
+            self.scheduler.submit(now, request);
+        }
     }
 
     /// Kills the youngest jobs until enough processors are free to fail.

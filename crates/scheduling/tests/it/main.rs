@@ -1,5 +1,6 @@
 //! The schedulers as a provider uses them, against obvious versions and published cases.
 
+mod capabilities;
 mod checkpoints;
 mod coallocation;
 mod composition;

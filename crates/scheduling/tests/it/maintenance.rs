@@ -188,12 +188,12 @@ fn run(
         for (number, closing) in closings.iter().enumerate() {
             if closing.start() + closing.lasts == now && announced.contains(&number) {
                 machine.closed.remove(&number);
-                machine.scheduler.maintaining().expect("all do").end(at(now), number as u32);
+                machine.scheduler.maintenance().end(at(now), number as u32);
             }
             if closing.announced == now {
                 let (start, span) = (at(closing.start()), Span::from_secs(closing.lasts));
                 let window = Interval { start, span, processors: closing.processors };
-                let maintaining = machine.scheduler.maintaining().expect("all do");
+                let maintaining = machine.scheduler.maintenance();
                 if maintaining.announce(at(now), number as u32, window, closing.overlap) {
                     announced.insert(number);
                 }
@@ -212,7 +212,7 @@ fn run(
         for (number, closing) in closings.iter().enumerate() {
             if closing.start() == now && announced.contains(&number) {
                 let free = PROCESSORS - machine.used();
-                let maintaining = machine.scheduler.maintaining().expect("all do");
+                let maintaining = machine.scheduler.maintenance();
                 let kept = maintaining.kept(at(now), number as u32);
                 assert!(kept <= closing.processors);
                 let gets = kept.min(free);
@@ -392,7 +392,7 @@ fn a_window_in_the_way_of_a_reservation_is_refused_or_told() {
         };
         assert!(queue.ask(at(0), &request, &[], &mut |_| 0).is_some());
         let window = Interval { start: at(15), span: Span::from_secs(5), processors: 2 };
-        let maintaining = queue.maintaining().expect("it does");
+        let maintaining = queue.maintenance();
         assert_eq!(maintaining.announce(at(1), 0, window, overlap), accepted);
         if !accepted {
             assert_eq!(maintaining.first_room(at(1), window), Some(at(20)));

@@ -343,31 +343,6 @@ impl LocalScheduler for Obvious {
         self.waiting.len() + self.decided.len()
     }
 
-    fn reserving(&mut self) -> Option<&mut dyn Reserving> {
-        let reserves = match self.policy {
-            Policy::Fcfs => self.order == Order::Arrival,
-            Policy::Easy => false,
-            Policy::Conservative => self.compression != Compression::Replan,
-        };
-        reserves.then_some(self)
-    }
-
-    fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
-        Some(self)
-    }
-}
-
-impl Reserving for Obvious {
-    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
-        self.catch_up(now);
-        let job = self.waiting.iter().find(|w| w.slot == slot)?;
-        Some(Time::from_micros(job.start))
-    }
-
-    fn estimate_after(&mut self, _: Time, _: u32, _: Option<Span>, _: Time) -> Option<Time> {
-        None
-    }
-
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
         self.catch_up(now);
         let span = request.span.unwrap_or(Span::FOREVER).as_micros();
@@ -385,7 +360,13 @@ impl Reserving for Obvious {
         self.sequence += 1;
         let (slot, processors) = (request.slot, request.processors);
         let others = if request.ahead { std::mem::take(&mut self.waiting) } else { Vec::new() };
-        let ready = ready.as_micros();
+        // The other policies guarantee no start, and take no account of it.
+        let reserves = match self.policy {
+            Policy::Fcfs => true,
+            Policy::Easy => false,
+            Policy::Conservative => self.compression != Compression::Replan,
+        };
+        let ready = if reserves { ready } else { now }.as_micros();
         let start = self.fit(None, processors, span, now.as_micros().max(ready));
         self.waiting.push(Waiting { slot, processors, span, rank, start, ready });
         // A job that goes ahead of the others is planned before them.
@@ -393,6 +374,26 @@ impl Reserving for Obvious {
         self.plan_anew(now.as_micros(), |w| others.iter().any(|other| other.slot == w.slot));
         let promised = self.policy == Policy::Conservative && end(start, span) < BEYOND_ALL_LIMITS;
         promised.then(|| Time::from_micros(start + span))
+    }
+
+    fn starts(&mut self) -> &mut dyn Reserving {
+        self
+    }
+
+    fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self
+    }
+}
+
+impl Reserving for Obvious {
+    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.catch_up(now);
+        let job = self.waiting.iter().find(|w| w.slot == slot)?;
+        Some(Time::from_micros(job.start))
+    }
+
+    fn estimate_after(&mut self, _: Time, _: u32, _: Option<Span>, _: Time) -> Option<Time> {
+        None
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {

@@ -279,7 +279,7 @@ impl ObviousParts {
         self.parts.len() + self.jobs.len() < before
     }
 
-    pub(crate) fn into_job(&mut self, slot: Slot) {
+    pub(crate) fn turn_into_job(&mut self, slot: Slot) {
         let place = self.parts.iter().position(|it| it.slot == slot).expect("it waits");
         let Part { own: Place { start, end, processors }, number, .. } = self.parts.remove(place);
         self.jobs.push(Job {

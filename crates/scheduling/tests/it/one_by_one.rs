@@ -108,7 +108,7 @@ impl OneByOne {
         promised
     }
 
-    fn starts(&self, now: i64, widths: &[u32], span: i64) -> Vec<i64> {
+    fn places(&self, now: i64, widths: &[u32], span: i64) -> Vec<i64> {
         let mut profile = self.profile(&[]);
         let place = |&width: &u32| {
             let start = profile.earliest_fit(width, span, now).expect("fits the machine");
@@ -228,7 +228,7 @@ impl LocalScheduler for OneByOne {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
         let span = request.span.expect("tests give a limit").as_micros();
         let widths = [request.processors];
-        let starts = self.starts(now.as_micros(), &widths, span);
+        let starts = self.places(now.as_micros(), &widths, span);
         let end = self.queue(request.slot, true, &widths, span, &starts);
         Some(Time::from_micros(end))
     }
@@ -285,6 +285,10 @@ impl LocalScheduler for OneByOne {
         slots.dedup();
         slots.len()
     }
+
+    fn bags(&mut self) -> &mut dyn Bargainer {
+        self
+    }
 }
 
 impl Bargainer for OneByOne {
@@ -299,7 +303,7 @@ impl Bargainer for OneByOne {
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
         let span = bag.span.as_micros();
         let offer = |tasks| {
-            let starts = self.starts(now.as_micros(), &self.widths(tasks), span);
+            let starts = self.places(now.as_micros(), &self.widths(tasks), span);
             let last = starts.iter().max().expect("one task at least");
             Offer { tasks, completion: Time::from_micros(last + span) }
         };
@@ -314,7 +318,7 @@ impl Bargainer for OneByOne {
         let Award::Offered { tasks, offer } = award else { unreachable!("not in these tests") };
         let span = bag.span.as_micros();
         let widths = self.widths(*tasks);
-        let starts = self.starts(now.as_micros(), &widths, span);
+        let starts = self.places(now.as_micros(), &widths, span);
         let completion = starts.iter().max().expect("one task at least") + span;
         (completion <= offer.completion.as_micros())
             .then(|| Time::from_micros(self.queue(slot, false, &widths, span, &starts)))

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{Span, Time};
-use haggle_scheduling::coallocation::CoallocationQueue;
+use haggle_scheduling::coallocation::{CoallocationQueue, Parts};
 use haggle_scheduling::{
-    Compression, Interval, Killed, LocalScheduler, Maintaining, Order, Overlap, Policy, Request,
-    Reserving, SchedulerConfig, Slot,
+    Compression, Interval, Killed, LocalScheduler, Order, Overlap, Policy, Request, Reserving,
+    SchedulerConfig, Slot,
 };
 use proptest::prelude::*;
 
@@ -21,10 +21,6 @@ fn at(time: i64) -> Time {
 fn queue(compression: Compression) -> CoallocationQueue {
     let (policy, order) = (Policy::Conservative, Order::Arrival);
     CoallocationQueue::new(CAPACITY, SchedulerConfig { policy, order, compression })
-}
-
-fn maintained(queue: &mut CoallocationQueue) -> &mut dyn Maintaining {
-    queue.maintaining().expect("every queue does")
 }
 
 fn interval(place: Place) -> Interval {
@@ -219,15 +215,15 @@ impl World {
             let (begin, end, _) = self.windows[number];
             let id = number as u32;
             if end == self.now {
-                maintained(&mut self.fast).end(at(self.now), id);
+                self.fast.maintenance().end(at(self.now), id);
                 self.obvious.end(id);
                 self.windows[number].2 = 0;
             }
             if begin == self.now {
-                let kept = maintained(&mut self.fast).kept(at(self.now), id);
+                let kept = self.fast.maintenance().kept(at(self.now), id);
                 assert_eq!(kept, self.obvious.kept(self.now, id));
                 let gets = kept.min(CAPACITY - self.used());
-                maintained(&mut self.fast).begin(at(self.now), id, gets);
+                self.fast.maintenance().begin(at(self.now), id, gets);
                 self.obvious.begin(id, gets);
                 self.windows[number].2 = gets;
             }
@@ -326,8 +322,8 @@ impl World {
             Event::IntoJob(part) => {
                 let Some(slot) = self.part(part, false) else { return };
                 let Work { processors, span, .. } = self.work[&slot];
-                self.fast.into_job(request(slot, processors, span, false));
-                self.obvious.into_job(slot);
+                self.fast.turn_into_job(request(slot, processors, span, false));
+                self.obvious.turn_into_job(slot);
                 self.work.get_mut(&slot).expect("it waits").is_part = false;
             }
             Event::Fail(count, lasts) => self.fail(count, lasts),
@@ -336,7 +332,7 @@ impl World {
                     Place { start: now + lead + 1, end: now + lead + 1 + lasts, processors };
                 let id = self.windows.len() as u32;
                 let accepted =
-                    maintained(&mut self.fast).announce(at(now), id, interval(place), overlap);
+                    self.fast.maintenance().announce(at(now), id, interval(place), overlap);
                 assert_eq!(accepted, self.obvious.announce(now, id, place, overlap));
                 let times = if accepted { (place.start, place.end) } else { (-1, -1) };
                 self.windows.push((times.0, times.1, 0));
@@ -462,10 +458,10 @@ fn parts_without_room_on_the_remaining_processors_lose_their_places() {
     held(&mut queue, 3, 30, 40, 4);
     queue.failed(at(5), 3, &[]);
     assert_eq!(displaced(&mut queue), [1, 3]);
-    assert_eq!(displaced(&mut queue), [], "each is returned once");
+    assert!(displaced(&mut queue).is_empty(), "each is returned once");
     assert_eq!(started(&mut queue, 10), [0]);
     queue.restored(at(12), 3);
-    assert_eq!(started(&mut queue, 12), []);
+    assert!(started(&mut queue, 12).is_empty());
     assert_eq!(started(&mut queue, 15), [2]);
 }
 
@@ -493,7 +489,7 @@ fn killed_work_is_forgotten() {
         planned_end: at(end),
     });
     queue.failed(at(3), 4, &killed);
-    assert_eq!(displaced(&mut queue), []);
+    assert!(displaced(&mut queue).is_empty());
     queue.submit(at(3), request(Slot(2), 2, 30, true));
     assert_eq!(started(&mut queue, 5), [1]);
     assert_eq!(queue.next_start(), Some(at(20)), "the job waits behind the part");
@@ -512,7 +508,7 @@ fn a_job_that_overruns_takes_the_place_of_a_part() {
     assert_eq!(started(&mut queue, 0), [0]);
     queue.overran(at(10), Slot(0), at(20));
     assert_eq!(displaced(&mut queue), [1]);
-    assert_eq!(started(&mut queue, 10), []);
+    assert!(started(&mut queue, 10).is_empty());
     assert_eq!(queue.next_start(), Some(at(25)));
 }
 
@@ -537,10 +533,10 @@ fn maintenance_gives_way_to_parts_when_processors_fail() {
     let mut queue = queue(Compression::ByStart);
     held(&mut queue, 0, 10, 20, 3);
     let window = interval(Place { start: 10, end: 15, processors: 3 });
-    assert!(maintained(&mut queue).announce(at(0), 0, window, Overlap::Refuse));
+    assert!(queue.maintenance().announce(at(0), 0, window, Overlap::Refuse));
     queue.failed(at(5), 2, &[]);
-    assert_eq!(displaced(&mut queue), []);
-    assert_eq!(maintained(&mut queue).kept(at(10), 0), 1);
+    assert!(displaced(&mut queue).is_empty());
+    assert_eq!(queue.maintenance().kept(at(10), 0), 1);
 }
 
 /// The part is booked behind the running job. A new job is planned around the part, with the size that ends first.

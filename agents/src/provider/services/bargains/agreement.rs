@@ -194,7 +194,7 @@ impl Bargains {
         let (in_time, earliest) = (turn.now <= open.valid_until, open.earliest);
         let request = self.request(turn.core, &open.call, open.call.tasks, earliest);
         let slot = turn.core.pieces.next();
-        let bargainer = turn.core.scheduler.bargainer().expect("it bargains");
+        let bargainer = turn.core.scheduler.bags();
         // If newer offers were lost, the award may be for older ones, and no task may start before `earliest`.
         let is_new = match award {
             Award::Placed { batches, .. } => batches.iter().all(|batch| batch.start >= earliest),
@@ -250,7 +250,7 @@ impl Bargains {
         let Some(mut share) = self.share(turn, job, tasks) else { return };
         let request = self.request(turn.core, &share.call, tasks, turn.now);
         let slot = turn.core.pieces.insert(Piece::Held);
-        let bargainer = turn.core.scheduler.bargainer().expect("it bargains");
+        let bargainer = turn.core.scheduler.bags();
         let offer = bargainer.offers(turn.now, &request).pop().expect("the whole bag is offered");
         let award = Award::Offered { tasks, offer };
         let completion =

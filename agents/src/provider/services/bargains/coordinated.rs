@@ -30,7 +30,7 @@ impl Bargains {
         let Some(expected) = expected else { return };
         let Some(share) = turn.core.pieces.get::<Share>(slot) else { return };
         let metascheduler = share.metascheduler;
-        let bargainer = turn.core.scheduler.bargainer().expect("only bargainers take shares");
+        let bargainer = turn.core.scheduler.bags();
         let own = bargainer.latest_completion(slot).unwrap_or(expected);
         bargainer.bag_expected(slot, expected.max(own));
         let holder = Holder::new(own, expected.max(own), turn.core.config.bargaining.catches_up);
@@ -54,7 +54,7 @@ impl Bargains {
         if coordinated.metascheduler != from {
             return false;
         }
-        let bargainer = turn.core.scheduler.bargainer().expect("only bargainers take shares");
+        let bargainer = turn.core.scheduler.bags();
         let latest = match coordinated.at {
             Ok(slot) => {
                 bargainer.bag_expected(slot, completion);
@@ -72,14 +72,14 @@ impl Bargains {
 
     /// All ends of this instant have happened, some of them early: waiting work moves up.
     pub(in crate::provider::services) fn on_reschedule(&mut self, turn: &mut Turn<'_>) {
-        turn.core.scheduler.bargainer().expect("it bargains").reschedule(turn.now);
+        turn.core.scheduler.bags().reschedule(turn.now);
         turn.plan_changed();
         self.report_completions(turn);
     }
 
     /// Reports, after a rescheduling, the bags whose last task is here and ends earlier.
     fn report_completions(&mut self, turn: &mut Turn<'_>) {
-        let Some(bargainer) = turn.core.scheduler.bargainer() else { return };
+        let bargainer = turn.core.scheduler.bags();
         let mut news: Vec<(ActorId, Vec<(JobId, Time)>)> = Vec::new();
         let mut settled = Vec::new();
         for (&job, coordinated) in &mut self.coordinated {

@@ -237,7 +237,7 @@ impl Bargains {
             told: told.map(|told| (told.rule, drawn)),
             power: power(turn.core.config.processors, turn.core.config.speed),
             load: work_left(turn),
-            bargainer: turn.core.scheduler.bargainer().expect("it bargains"),
+            bargainer: turn.core.scheduler.bags(),
         };
         let view = AnyView::disclose(asks, &mut facts);
         let (power, load) = (facts.power, facts.load);

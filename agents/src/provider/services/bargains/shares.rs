@@ -153,7 +153,7 @@ impl Bargains {
             deadline: Some(share.promised_end),
             earliest: turn.now,
         };
-        let bargainer = turn.core.scheduler.bargainer().expect("only bargainers take shares");
+        let bargainer = turn.core.scheduler.bags();
         bargainer.wait_again(turn.now, slot, &lost);
     }
 }

@@ -6,9 +6,9 @@
 //! ```
 
 use haggle_model::{JobId, JobOutcome, Observation};
-use haggle_scheduling::{LocalScheduler, Slot};
+use haggle_scheduling::Slot;
 
-use super::{Acts, Coallocation, Part, queue};
+use super::{Acts, Coallocation, Part};
 use crate::protocol::coallocation::Want;
 use crate::protocol::{CoallocationMessage, Timer};
 use crate::provider::core::Turn;
@@ -71,7 +71,7 @@ impl Coallocation {
         };
         let late = Vec::from_iter(self.parts.iter().filter(is_late).map(|(_, &slot)| slot));
         for slot in late {
-            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
+            let withdrawn = turn.core.scheduler.withdraw(turn.now, slot);
             debug_assert!(withdrawn, "a part that has not started waits");
             self.break_part(turn, slot);
         }

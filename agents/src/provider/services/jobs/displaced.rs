@@ -34,9 +34,8 @@ impl Jobs {
         turn: &mut Turn<'_>,
         cause: Cause,
     ) {
-        let Some(granting) = turn.core.scheduler.granting() else { return };
         let mut displaced = Vec::new();
-        granting.displaced(&mut displaced);
+        turn.core.scheduler.windows().displaced(&mut displaced);
         for (slot, displaced) in displaced {
             let Some(held) = turn.core.pieces.get::<HeldJob>(slot) else { continue };
             match displaced {
@@ -83,7 +82,7 @@ impl Jobs {
         let sizes = if shrinks { held.sizes(&turn.core.config) } else { Vec::new() };
         let fewer = sizes.into_iter().rev().filter(|it| it.processors < request.processors);
         let wishes = seeks.then(|| request.size()).into_iter().chain(fewer);
-        let granting = turn.core.scheduler.granting().expect("it has granted this one");
+        let granting = turn.core.scheduler.windows();
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
         let found = wishes.into_iter().find_map(|size| {
             let wish = Reserve { processors: size.processors, span: size.span, ..*request };

@@ -62,7 +62,10 @@ impl Jobs {
             return Err(Refusal::WrongShape);
         }
         let StageIn { ready, start_up } = job.stage_in;
-        let queue = turn.core.scheduler.reserving().ok_or(Refusal::WrongShape)?;
+        if turn.core.capabilities.starts.is_err() {
+            return Err(Refusal::WrongShape);
+        }
+        let queue = turn.core.scheduler.starts();
         let mut evaluate = |processors, walltime: Option<Span>| {
             let planned = walltime.map(|it| start_up + on_failure.planned(processors, it));
             let start = queue.estimate_after(turn.now, processors, planned, ready)?;
@@ -107,7 +110,7 @@ impl Jobs {
 
     /// Planned completion of a job that waits.
     fn planned_completion(&mut self, turn: &mut Turn<'_>, slot: Slot) -> Option<Time> {
-        let start = turn.core.scheduler.reserving()?.planned_start(turn.now, slot)?;
+        let start = turn.core.scheduler.starts().planned_start(turn.now, slot)?;
         let held = turn.core.pieces.get::<HeldJob>(slot)?;
         Some(start + held.planned(&turn.core.config).unwrap_or(Span::FOREVER))
     }
@@ -132,8 +135,8 @@ impl Jobs {
         let slots = jobs.iter().filter_map(|&job| waits(turn.core, from, job));
         let slots = Vec::from_iter(slots);
         let mut back = Vec::new();
-        if let Some(queue) = turn.core.scheduler.reserving() {
-            queue.withdraw_all(turn.now, &slots);
+        if turn.core.capabilities.starts.is_ok() {
+            turn.core.scheduler.starts().withdraw_all(turn.now, &slots);
             for slot in slots {
                 let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { continue };
                 turn.core.load.leaves(held.processors, held.planned(&turn.core.config));

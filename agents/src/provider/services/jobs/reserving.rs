@@ -61,13 +61,13 @@ impl Jobs {
     /// True if a message about a reservation is expected here.
     pub(in crate::provider::services) fn expects_reservation(
         &self,
-        core: &mut Core,
+        core: &Core,
         message: &ReservationMessage,
     ) -> bool {
         match message {
             ReservationMessage::Reserve(submission)
             | ReservationMessage::Take { submission, .. } => {
-                core.scheduler.granting().is_some() && !core.pieces.has(submission.job.id)
+                core.capabilities.windows.is_ok() && !core.pieces.has(submission.job.id)
             }
             // These messages are for users.
             _ => false,
@@ -132,7 +132,7 @@ impl Jobs {
 
     fn reserve(&mut self, turn: &mut Turn<'_>, held: HeldJob, request: &Reserve) {
         let most = turn.core.config.reserving.alternatives as usize;
-        let granting = turn.core.scheduler.granting().expect("it grants reservations");
+        let granting = turn.core.scheduler.windows();
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
         if let Some(granted) = granting.ask(turn.now, request, &[], draw) {
             self.grant(turn, held, request, granted);
@@ -158,7 +158,7 @@ impl Jobs {
     ) {
         let mut sizes = std::iter::once(request.size()).chain(held.sizes(&turn.core.config));
         let size = sizes.find(|size| size.processors == processors);
-        let granting = turn.core.scheduler.granting().expect("it grants reservations");
+        let granting = turn.core.scheduler.windows();
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
         let taken = size.map(|size| request.beside(size, start));
         match taken.and_then(|taken| granting.take(turn.now, request, taken, draw)) {
@@ -205,8 +205,7 @@ impl Jobs {
 
     /// Notifies the users of jobs whose starts have become fixed.
     pub(in crate::provider::services) fn tell_fixed(&mut self, turn: &mut Turn<'_>) {
-        let Some(granting) = turn.core.scheduler.granting() else { return };
-        granting.fixed(&mut self.reserving.fixed);
+        turn.core.scheduler.windows().fixed(&mut self.reserving.fixed);
         for (slot, start) in self.reserving.fixed.drain(..) {
             let Some(held) = turn.core.pieces.get_mut::<HeldJob>(slot) else { continue };
             let Some(granted) = held.granted_mut() else { continue };

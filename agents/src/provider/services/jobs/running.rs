@@ -145,10 +145,10 @@ impl Jobs {
         // The first promise stays: if it is broken now, the record must show that. A reservation
         // that may be late goes on as a job without a window.
         self.arrive(turn, request);
-        if turn.core.scheduler.granting().is_some() {
+        if turn.core.capabilities.windows.is_ok() {
             self.join_queue(turn);
         }
-        let start = turn.core.scheduler.granting().and_then(|it| it.planned(slot));
+        let start = turn.core.scheduler.windows().planned(slot);
         self.displace(turn, slot, Cause::Failure, Answer::Postponed, start);
     }
 }

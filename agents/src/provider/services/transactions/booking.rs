@@ -5,9 +5,9 @@ use haggle_model::{
     AgreementEvent, JobId, JobOutcome, Observation, ProviderId, ShareRecord, TaskRun, Time,
 };
 use haggle_scheduling::coallocation::with_overhead;
-use haggle_scheduling::{LocalScheduler, Overrun, Slot};
+use haggle_scheduling::{Overrun, Slot};
 
-use super::{Report, Transactions, observe_agreement, queue};
+use super::{Report, Transactions, observe_agreement};
 use crate::Outbox;
 use crate::protocol::transaction::Ask;
 use crate::protocol::{Timer, TransactionMessage};
@@ -227,7 +227,7 @@ impl Transactions {
             self.free_processors(turn, slot, &booking);
             booking.file(turn.core.config.id, turn.now, JobOutcome::Cancelled, turn.out);
         } else {
-            let withdrawn = queue(turn.core).withdraw(turn.now, slot);
+            let withdrawn = turn.core.scheduler.withdraw(turn.now, slot);
             debug_assert!(withdrawn, "it waits");
             turn.core.load.leaves(ask.processors, Some(ask.span));
             self.release_booking(turn.core, slot);

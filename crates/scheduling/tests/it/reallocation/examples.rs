@@ -7,7 +7,7 @@ use haggle_model::{Job, JobId, JobShape, Moldable, Sizing, Span, Speedup, Time};
 use haggle_scheduling::reallocation::{
     Algorithm, Reallocated, ReallocationHeuristic, Rule, Tuning,
 };
-use haggle_scheduling::{Fcfs, Order, Profile, Request, Reserving, Slot};
+use haggle_scheduling::{Fcfs, LocalScheduler, Order, Profile, Request, Slot};
 
 use super::world::{How, Sent, World, at, conservative, seconds};
 
@@ -45,7 +45,7 @@ fn local(site: usize, processors: u32, requested: i64) -> Sent {
 }
 
 /// Clusters with these processors at the speed of reference.
-fn clusters(processors: &[u32], now: i64) -> World<Box<dyn Reserving>> {
+fn clusters(processors: &[u32], now: i64) -> World<Box<dyn LocalScheduler>> {
     let site = |&processors: &u32| (conservative(processors), processors, 1.0);
     let mut world = World::new(processors.iter().map(site).collect(), Tuning::Binary);
     world.now = at(now);
@@ -53,7 +53,7 @@ fn clusters(processors: &[u32], now: i64) -> World<Box<dyn Reserving>> {
 }
 
 /// Planned completions of waiting jobs.
-fn planned(world: &mut World<Box<dyn Reserving>>, jobs: &[JobId]) -> Vec<i64> {
+fn planned(world: &mut World<Box<dyn LocalScheduler>>, jobs: &[JobId]) -> Vec<i64> {
     let planned = world.planned();
     jobs.iter().map(|job| planned[job]).collect()
 }
@@ -102,7 +102,7 @@ fn bisection_looks_at_few_sizes() {
     }
 }
 
-fn reservations(queue: &mut dyn Reserving) -> (Vec<i64>, Vec<i64>) {
+fn reservations(queue: &mut dyn LocalScheduler) -> (Vec<i64>, Vec<i64>) {
     let jobs = [(3, 100), (2, 50), (1, 80), (4, 30)];
     for (slot, (processors, span)) in (0..).zip(jobs) {
         let span = Some(Span::from_secs(span));
@@ -111,12 +111,13 @@ fn reservations(queue: &mut dyn Reserving) -> (Vec<i64>, Vec<i64>) {
         queue.submit(at(0), Request { slot, processors, span, key, deadline, ahead });
     }
     let mut starts =
-        |now| Vec::from_iter((0..4).map(|slot| queue.planned_start(at(now), Slot(slot))));
+        |now| Vec::from_iter((0..4).map(|slot| queue.starts().planned_start(at(now), Slot(slot))));
     let before = starts(0).into_iter().map(|it| seconds(it.expect("it waits"))).collect();
     let mut started = Vec::new();
     queue.start_due(at(0), &mut started);
     queue.finished(at(40), Slot(0));
-    let mut starts = Vec::from_iter((1..4).map(|slot| queue.planned_start(at(40), Slot(slot))));
+    let mut starts =
+        Vec::from_iter((1..4).map(|slot| queue.starts().planned_start(at(40), Slot(slot))));
     starts.retain(Option::is_some);
     let after = starts.into_iter().flatten().map(seconds).collect();
     (before, after)
@@ -147,7 +148,7 @@ fn a_job_goes_where_it_is_done_first() {
 }
 
 /// M-5, an instance of figure 2: a cluster that is full and one that is half empty.
-fn a_full_cluster_and_a_half_empty_one() -> (World<Box<dyn Reserving>>, [JobId; 3]) {
+fn a_full_cluster_and_a_half_empty_one() -> (World<Box<dyn LocalScheduler>>, [JobId; 3]) {
     let mut world = clusters(&[4, 4], 3_600);
     world.add(local(0, 4, 1_800));
     let jobs = [1_500, 3_000, 1_500].map(|work| world.put(0, alone(work)));
@@ -234,7 +235,7 @@ fn data_on_their_way_have_to_come_first() {
 
 /// M-6 and M-7: a job of 1,500 s waits at a cluster that is full until 7,200 s. One of 6,000 s waits at one that is
 /// full until 4,200 s. Which one is older?
-fn one_job_each(short_is_older: bool) -> (World<Box<dyn Reserving>>, [JobId; 2]) {
+fn one_job_each(short_is_older: bool) -> (World<Box<dyn LocalScheduler>>, [JobId; 2]) {
     let mut world = clusters(&[4, 4], 3_600);
     world.add(local(0, 4, 3_600));
     world.add(local(1, 4, 600));

@@ -7,7 +7,7 @@ use haggle_model::{Job, JobId, Moldable, Sizing, Span, StageIn, Time};
 use haggle_scheduling::reallocation::{
     Clusters, Reallocated, Rule, Tuning, Waiting, first_done, reallocate,
 };
-use haggle_scheduling::{Conservative, Request, Reserving, Slot};
+use haggle_scheduling::{Conservative, LocalScheduler, Request, Slot};
 
 use super::obvious;
 
@@ -31,9 +31,9 @@ pub(super) trait Queue {
     fn next(&self) -> Option<Time>;
 }
 
-impl Queue for Box<dyn Reserving> {
+impl Queue for Box<dyn LocalScheduler> {
     fn earliest(&mut self, now: Time, processors: u32, span: Span, ready: Time) -> Time {
-        self.estimate_after(now, processors, Some(span), ready).expect("it fits")
+        self.starts().estimate_after(now, processors, Some(span), ready).expect("it fits")
     }
 
     fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span, ready: Time) {
@@ -42,11 +42,11 @@ impl Queue for Box<dyn Reserving> {
     }
 
     fn cancel(&mut self, now: Time, slots: &[Slot]) {
-        self.withdraw_all(now, slots);
+        self.starts().withdraw_all(now, slots);
     }
 
     fn start(&mut self, now: Time, slot: Slot) -> Option<Time> {
-        self.planned_start(now, slot)
+        self.starts().planned_start(now, slot)
     }
 
     fn end(&mut self, now: Time, slot: Slot) {
@@ -336,7 +336,7 @@ impl<Q: Queue> Clusters for World<Q> {
 }
 
 /// A queue with conservative backfilling that compresses in the order of the queue.
-pub(super) fn conservative(processors: u32) -> Box<dyn Reserving> {
+pub(super) fn conservative(processors: u32) -> Box<dyn LocalScheduler> {
     use haggle_scheduling::{Compression, Order};
     Box::new(Conservative::new(processors, Order::Arrival, Compression::JobByJob))
 }
