@@ -36,8 +36,14 @@ impl Check<'_> {
             let at = path.key("coallocation").key("overhead");
             self.report(&at, problem.to_string(), "no law", "write other numbers");
         }
-        for place in names.providers_meant(&metascheduler.providers) {
-            self.check_part_taker(metascheduler, place, names);
+        let places = names.providers_meant(&metascheduler.providers);
+        // The throughputs of an application contain the speed of its machines.
+        let speed = match metascheduler.mapping {
+            Some(_) => 1.0,
+            None => places.first().map_or(1.0, |&first| self.scenario.providers[first].speed),
+        };
+        for place in places {
+            self.check_part_taker(metascheduler, place, speed, names);
         }
         self.check_conduct(path, metascheduler, names);
         if metascheduler.transaction().is_some() {
@@ -131,15 +137,15 @@ impl Check<'_> {
         crashing.find(is_near).map(str::to_owned)
     }
 
-    /// Checks a provider that must keep parts of jobs.
-    fn check_part_taker(&mut self, metascheduler: &Metascheduler, place: usize, names: &Names) {
+    /// Checks a provider that must keep parts of jobs and run them at this speed.
+    fn check_part_taker(
+        &mut self,
+        metascheduler: &Metascheduler,
+        place: usize,
+        speed: f64,
+        names: &Names,
+    ) {
         let provider = &self.scenario.providers[place];
-        // The throughputs of an application contain the speed of its machines.
-        let first = names.providers_meant(&metascheduler.providers).into_iter().next();
-        let speed = match metascheduler.mapping {
-            Some(_) => 1.0,
-            None => first.map_or(1.0, |first| self.scenario.providers[first].speed),
-        };
         let facts = KeepsParts {
             fails: names.failing.contains(&place),
             crashes: names.crash_at(provider),

@@ -61,7 +61,7 @@ pub(super) struct KeepsParts {
     pub(super) stays: bool,
     /// Messages about the parts are repeated.
     pub(super) repeats: bool,
-    /// Speed at which the parts must run: they run in step.
+    /// Speed at which all parts must run: they run in step.
     pub(super) speed: f64,
 }
 
@@ -79,8 +79,8 @@ pub(super) const PARTS: Exclusions<Provider, KeepsParts> = &[
     exclude(("co-allocation with moves, mapping", "`overrun = \"extend\"`"), "overrun", |it, at| it.overrun != Overrun::Kill && !at.stays,
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which then lets no job run into the time of a part that may move",
         "not for parts of jobs", "set `overrun = \"kill\"`, or `policy = \"rigid\"` of the metascheduler"),
-    exclude(("co-allocation", "providers of different `speed`"), "speed", |it, at| it.speed != at.speed,
-        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which runs the parts of a job at another speed than its other \
+    exclude(("co-allocation, mapping", "providers of different `speed`"), "speed", |it, at| it.speed != at.speed,
+        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which then runs the parts of a job at another speed than its other \
          providers", "not for parts of jobs", "give all its providers the same `speed` (1 under `mapping`)"),
     exclude(("co-allocation with moves, mapping", "failures of its providers"), "", |_, at| at.fails && !at.stays,
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which fails: some would run in part", "must not fail",
