@@ -13,11 +13,14 @@ use crate::command::{Folder, stdout_of};
 /// draws as many as every key and every word needs.
 const CASES: usize = 100;
 
+/// Rounds over all keys and words for the page on crossings.
+const ROUNDS: usize = 2;
+
 #[test]
 fn random_scenarios_hold() {
     let folder = Folder::with(&[]);
     let renews = env::var_os("UPDATE_CROSSING").is_some();
-    let cases = if renews { round() } else { CASES }.to_string();
+    let cases = if renews { ROUNDS * round() } else { CASES }.to_string();
     let arguments = ["verify", "--random", "--seed", "1", "--cases", &cases, "--json", "--quiet"];
     let shown = folder.haggle(&arguments);
     let report: Value = serde_json::from_str(stdout_of(&shown)).expect("a report as JSON");
@@ -107,6 +110,47 @@ fn renew_page(report: &Value) {
         table.push_str(&" |".repeat(names.len() - place - 1));
         table.push('\n');
     }
+    table.push_str(&never_met(report, &names));
     let text = format!("{before}{}{table}{}{after}", MARKS[0], MARKS[1]);
     fs::write(page(), text).expect("the page can be written");
+}
+
+/// Features of worlds come first; all others are tests of a case, or figures.
+const LAST_OF_WORLD: &str = "logs";
+
+/// Features that no scenario can have together.
+const APART: [(&str, &str, &str); 5] = [
+    ("grid", "sessions", "a scenario has one grid, and its policy is for jobs or for sessions"),
+    ("tasks on a grid", "sessions", "the policies for sessions take no tasks"),
+    ("static schedules", "sessions", "sessions are placed when they arrive"),
+    ("static schedules", "replicas", "a static schedule gives each task one place"),
+    ("replicas", "sessions", "a session holds a share of one resource"),
+];
+
+/// The pairs of features of worlds that met in no case, each with the reason.
+fn never_met(report: &Value, names: &[&str]) -> String {
+    let last = names.iter().position(|&name| name == LAST_OF_WORLD).expect("a feature");
+    let count = |one: &str, other: &str| report["pairs"][one][other].as_u64().unwrap_or(0);
+    let mut rows = String::new();
+    let mut number = 0;
+    for (place, &one) in names.iter().enumerate().take(last + 1) {
+        for &other in names[..place].iter().filter(|&&other| count(one, other) == 0) {
+            let apart = APART
+                .iter()
+                .find(|it| (it.0, it.1) == (other, one) || (it.0, it.1) == (one, other));
+            let reason = match apart {
+                Some((.., reason)) => format!("cannot be: {reason}"),
+                None => {
+                    let (ones, others) = (count(one, one), count(other, other));
+                    format!("rare: {others} cases have the first, {ones} the second")
+                }
+            };
+            rows.push_str(&format!("| {other} | {one} | {reason} |\n"));
+            number += 1;
+        }
+    }
+    format!(
+        "\n{number} pairs of the first {} features met in no case:\n\n| feature | feature | reason |\n|---|---|---|\n{rows}",
+        last + 1
+    )
 }

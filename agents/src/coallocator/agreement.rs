@@ -110,14 +110,17 @@ impl Coallocator {
                 message.answer,
                 Answer::Ready { .. } | Answer::NotReady(_) | Answer::Committed(_)
             );
-        let is_broken = self.config.may_break
-            && message.id.coordinator == self.config.me
-            && matches!(message.answer, Answer::Expired | Answer::Undone);
-        let is_vote = message.id.coordinator == self.config.me
-            && matches!(message.answer, Answer::Ready { .. } | Answer::NotReady(_));
+        let is_own = message.id.coordinator == self.config.me;
+        let is_vote =
+            is_own && matches!(message.answer, Answer::Ready { .. } | Answer::NotReady(_));
         let given = message.id.number;
+        // The report of a provider may cross the answer of another one, by which the agreement is undone.
+        let is_broken = self.config.may_break
+            && is_own
+            && given <= now.as_micros().unsigned_abs()
+            && matches!(message.answer, Answer::Committed(_) | Answer::Expired | Answer::Undone);
         // A repeated answer is for the coordinator, which drops it or repeats its decision.
-        let repeats = self.config.retry.is_some() && message.id.coordinator == self.config.me;
+        let repeats = self.config.retry.is_some() && is_own;
         if is_expected || is_broken || repeats {
             let mut acts = Acts::new();
             self.seat.hear(now, from, message, &mut acts);
