@@ -245,33 +245,49 @@ impl FromStr for Span {
         if rest.is_empty() {
             return Err(fail());
         }
-        let mut total = 0.0_f64;
+        let mut total = 0_u128;
         while !rest.is_empty() {
             let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-            let number: f64 = rest[..digits].parse().map_err(|_| fail())?;
+            let number = &rest[..digits];
             rest = rest[digits..].trim_start();
             let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
-            let micros = micros_per_unit(&rest[..letters]).ok_or_else(fail)?;
+            let unit = micros_per_unit(&rest[..letters]).ok_or_else(fail)?;
             rest = rest[letters..].trim_start();
-            total += number * micros;
+            total = micros(number, unit).and_then(|it| total.checked_add(it)).ok_or_else(fail)?;
         }
-        let micros = total.ceil();
-        if micros >= Span::FOREVER.0 as f64 {
+        let micros = i64::try_from(total).map_err(|_| fail())?;
+        if micros >= Span::FOREVER.0 {
             return Err(fail());
         }
-        Ok(Span(micros as i64))
+        Ok(Span(micros))
     }
 }
 
-fn micros_per_unit(unit: &str) -> Option<f64> {
+/// Number of decimals that are read. The last of them, of a week, is less than a millionth of a
+/// microsecond.
+const DECIMALS: usize = 20;
+
+/// A decimal number of units in microseconds, rounded up; `None` if it is no number or too large.
+///
+/// The product is computed without floats: 1.1 hours are no exact float, and rounding up would add a
+/// microsecond.
+fn micros(number: &str, unit: u128) -> Option<u128> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let part = &part[..part.len().min(DECIMALS)];
+    let digits = format!("{whole}{part}").parse::<u128>().ok()?;
+    let scale = 10_u128.pow(part.len() as u32);
+    Some(digits.checked_mul(unit)?.div_ceil(scale))
+}
+
+fn micros_per_unit(unit: &str) -> Option<u128> {
     Some(match unit {
-        "us" | "µs" => 1.0,
-        "ms" => 1e3,
-        "s" | "sec" | "second" | "seconds" => 1e6,
-        "min" | "minute" | "minutes" => 60e6,
-        "h" | "hour" | "hours" => 3_600e6,
-        "d" | "day" | "days" => 86_400e6,
-        "w" | "week" | "weeks" => 604_800e6,
+        "us" | "µs" => 1,
+        "ms" => 1_000,
+        "s" | "sec" | "second" | "seconds" => 1_000_000,
+        "min" | "minute" | "minutes" => 60_000_000,
+        "h" | "hour" | "hours" => 3_600_000_000,
+        "d" | "day" | "days" => 86_400_000_000,
+        "w" | "week" | "weeks" => 604_800_000_000,
         _ => return None,
     })
 }
@@ -300,10 +316,22 @@ mod tests {
         assert_eq!(micros("1h 30min"), Ok(5_400_000_000));
         assert_eq!(micros("0.25 s"), Ok(250_000));
         assert_eq!(micros("2 days"), Ok(172_800_000_000));
-        for wrong in ["", "12", "h", "1 fortnight", "1..2s", "-3s", "1e30s"] {
+        for wrong in ["", "12", "h", ".s", "1 fortnight", "1..2s", "1.2.3s", "-3s", "1e30s"] {
             assert!(wrong.parse::<Span>().is_err(), "{wrong}");
         }
         assert!("99999999999999999 w".parse::<Span>().is_err());
+    }
+
+    #[test]
+    fn decimals_of_spans_are_exact() {
+        let micros = |text: &str| text.parse::<Span>().map(Span::as_micros);
+        assert_eq!(micros("1.1h"), Ok(3_960_000_000));
+        assert_eq!(micros("2.2 h"), Ok(7_920_000_000));
+        assert_eq!(micros("1.1min"), Ok(66_000_000));
+        assert_eq!(micros("100.1d"), Ok(8_648_640_000_000));
+        assert_eq!(micros(".5s 1.s"), Ok(1_500_000));
+        assert_eq!(micros("0.0000001s"), Ok(1), "a part of a microsecond counts as a whole one");
+        assert_eq!(micros("0.333333333333333333333333333333 h"), Ok(1_200_000_000));
     }
 
     #[test]
