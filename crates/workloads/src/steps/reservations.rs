@@ -75,10 +75,12 @@ impl Reservations {
     }
 }
 
-/// The deadline of a job, extended by `percent` of its requested time.
+/// The deadline of a job, extended by `percent` of its requested time. A job without a request keeps
+/// its deadline.
 fn later(job: &Job, percent: f64) -> Option<Time> {
     // A deadline never moves to an earlier time.
-    Some(after(job.deadline?, percent_of(job.requested_time?, percent.max(0.0))))
+    let more = job.requested_time.map_or(Span::ZERO, |it| percent_of(it, percent.max(0.0)));
+    Some(after(job.deadline?, more))
 }
 
 fn sampler(law: &Law) -> Result<Sampler, WorkloadError> {
@@ -124,6 +126,17 @@ mod tests {
             let jobs = reserved(Reservations { flexible: 1.0, flexibility, ..strict.clone() });
             assert_eq!(window(&jobs[0]), seconds([340, deadline]));
         }
+    }
+
+    #[test]
+    fn a_flexible_job_without_a_request_keeps_its_deadline() {
+        let mut jobs = submitted_at(&[100]);
+        jobs[0].requested_time = None;
+        jobs[0].deadline = Some(Time::from_secs(900));
+        let flexibility = Some(Law::Constant(50.0));
+        let step = Reservations { flexible: 1.0, flexibility, ..Reservations::default() };
+        let jobs = after(&[Step::Reservations(step)], jobs);
+        assert_eq!(window(&jobs[0]), [None, Some(Time::from_secs(900))]);
     }
 
     /// The flexible jobs are the same for any flexibility.
