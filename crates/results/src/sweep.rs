@@ -50,7 +50,7 @@ impl Points {
         if self.point.as_ref() == Some(&point) {
             // One different run is enough: from then on, there is nothing with which others would be
             // compared.
-            self.copied = self.copied.take().filter(|first| *first == metrics);
+            self.copied = self.copied.take().filter(|first| are_equal(first, &metrics));
         } else {
             rows = self.finish();
             self.point = Some(point);
@@ -86,6 +86,12 @@ impl Points {
         };
         samples.into_iter().filter_map(row).collect()
     }
+}
+
+/// True if two runs have equal results. A metric without a value, which is NaN, equals itself.
+fn are_equal(a: &[(String, f64)], b: &[(String, f64)]) -> bool {
+    let equal = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && equal(a.1, b.1))
 }
 
 /// The rows of all points. The runs of a point must follow one another.
@@ -330,6 +336,7 @@ mod tests {
             aggregate(runs).iter().map(|row| row.estimate.half_width).collect()
         };
         assert_eq!(halves([run(3.0, 7.0), run(3.0, 7.0)]), [None, None]);
+        assert_eq!(halves([run(3.0, f64::NAN), run(3.0, f64::NAN)]), [None]);
         let differ = halves([run(3.0, 7.0), run(5.0, 7.0)]);
         assert!(differ[0].is_some_and(|half| half > 0.0));
         assert_eq!(differ[1], Some(0.0), "a quantity that never varies");
