@@ -1,6 +1,7 @@
 //! Critical paths of workflows as they ran: the parent for which each task waited.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use crate::JobRow;
 use crate::reader::InputRow;
@@ -40,7 +41,10 @@ pub fn critical_path<'a>(
     let last = tasks.iter().max_by_key(|it| (micros(it.left), it.task)).filter(|_| all_done);
     let mut path: Vec<&JobRow> = Vec::new();
     let mut next = last.copied();
-    while let Some(it) = next {
+    // On a grid, a task without length may end when it begins. Following instants could then lead in
+    // a circle, so the path ends before a task that it already has.
+    let mut seen = BTreeSet::new();
+    while let Some(it) = next.filter(|it| seen.insert(it.job)) {
         path.push(it);
         next = last_parent(it, tasks, inputs, on_grid(it));
     }

@@ -1,16 +1,22 @@
 //! Results of a grid's run: its own tables, and its rows in the tables of all runs.
 
+use std::sync::Arc;
+
 use haggle_model::grid::{
     AttemptRecord, Carried, CheckpointRecord, DataFlow, DataMoved, JobFate, Place, Reach,
     ResourceAccount,
 };
 use haggle_model::work::Work;
+use haggle_model::workflow::WorkflowTask;
 use haggle_model::{
-    AttemptOutcome, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId, SiteInfo, Span, Time,
+    AttemptOutcome, Job, JobClass, JobId, JobOutcome, JobRecord, ProcessorSet, ProviderId,
+    SiteInfo, Span, Time,
 };
+use haggle_results::critical::critical_path;
+use haggle_results::reader::Rows;
 use haggle_results::{
-    Format, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, SettledAttempt, SettledJob,
-    Summary, Table, WriteOptions, sha256,
+    Format, JobRow, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, SettledAttempt,
+    SettledJob, Summary, Table, WriteOptions, sha256,
 };
 
 use crate::made_up;
@@ -278,4 +284,35 @@ fn runs_without_a_grid_have_no_tables_of_it() {
     let own = [Table::Checkpoints, Table::Transfers];
     assert!(own.into_iter().all(|table| !run.has(table)));
     assert!(summary.grid.is_none());
+}
+
+/// Both tasks begin and end at 10 s, so each of them ended when the other one was ready.
+#[test]
+fn the_critical_path_of_tasks_without_length_ends() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let folder = place.path().join("run");
+    let mut writer = RunWriter::create(&folder, made_up::cast(), WriteOptions::default())
+        .expect("the folder is new");
+    for number in 0..2 {
+        let needs = [].into();
+        let task = WorkflowTask { workflow: 0, task: number, data: None, progress: None, needs };
+        let job = Job {
+            task: Some(Arc::new(task)),
+            ready: Some(at(10)),
+            ..Job::new(number, at(0), 1, Span::ZERO)
+        };
+        let record = JobRecord {
+            provider: Some(ProviderId(0)),
+            queued: Some(at(10)),
+            start: Some(at(10)),
+            processors: ProcessorSet::range(0, 1),
+            ..JobRecord::never_queued(job, JobClass::External, JobOutcome::Completed, at(10))
+        };
+        writer.job_over(&record).expect("there is room");
+    }
+    let finished = writer.finish().expect("there is room");
+    let run = RunReader::open(&finished.publish().expect("the name is free")).expect("published");
+    let tasks = JobRow::some(&run, &Rows::all()).expect("readable");
+    let path = critical_path(&tasks.iter().collect::<Vec<_>>(), &[], |_| true);
+    assert_eq!(path.iter().map(|it| it.task).collect::<Vec<_>>(), [Some(0), Some(1)]);
 }
