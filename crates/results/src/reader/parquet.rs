@@ -20,7 +20,7 @@ use super::ColumnData;
 use super::Take;
 use super::batch::{Batch, ColumnBuilder, ROWS_AT_ONCE};
 use super::csv::at;
-use super::pick::Rows;
+use super::pick::{Extremes, Rows};
 use crate::ResultsError;
 use crate::columns::Kind;
 use crate::regular;
@@ -159,12 +159,12 @@ fn asked(
 
 /// The smallest and the largest value of a column in a row group, if the file has them and no value is
 /// missing.
-fn smallest_and_largest(group: &RowGroupMetaData, place: usize) -> Option<(f64, f64)> {
+fn smallest_and_largest(group: &RowGroupMetaData, place: usize) -> Option<Extremes> {
     let statistics = group.column(place).statistics()?;
     statistics.null_count_opt().filter(|&missing| missing == 0)?;
     match statistics {
-        Statistics::Int64(it) => Some((*it.min_opt()? as f64, *it.max_opt()? as f64)),
-        Statistics::Double(it) => Some((*it.min_opt()?, *it.max_opt()?)),
+        Statistics::Int64(it) => Some(Extremes::Integer(*it.min_opt()?, *it.max_opt()?)),
+        Statistics::Double(it) => Some(Extremes::Real(*it.min_opt()?, *it.max_opt()?)),
         _ => None,
     }
 }

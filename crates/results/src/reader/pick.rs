@@ -11,6 +11,13 @@ pub struct Rows {
     conditions: Vec<Condition>,
 }
 
+/// The smallest and the largest value of a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extremes {
+    Integer(i64, i64),
+    Real(f64, f64),
+}
+
 /// A condition on one or two columns.
 #[derive(Clone, Debug)]
 enum Condition {
@@ -61,7 +68,7 @@ impl Rows {
 
     /// True if a part of a table may have such rows, judged by the smallest and largest values of its
     /// columns.
-    pub(super) fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<(f64, f64)>) -> bool {
+    pub(super) fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<Extremes>) -> bool {
         self.conditions.iter().all(|it| it.may_be_in(range))
     }
 
@@ -87,16 +94,25 @@ impl Condition {
         }
     }
 
-    fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<(f64, f64)>) -> bool {
+    fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<Extremes>) -> bool {
+        let real = |column| match range(column) {
+            Some(Extremes::Real(low, high)) => Some((low, high)),
+            _ => None,
+        };
         match self {
-            Condition::Integer(column, values) => range(column)
-                .is_none_or(|(low, high)| values.range(low as i64..=high as i64).next().is_some()),
+            Condition::Integer(column, values) => match range(column) {
+                // In a damaged file, the smallest value may be above the largest one.
+                Some(Extremes::Integer(low, high)) if low <= high => {
+                    values.range(low..=high).next().is_some()
+                }
+                _ => true,
+            },
             // The file has no smallest and largest texts.
             Condition::Text(..) => true,
             Condition::During([from, to], spans) => {
                 // Without bounds, the interval may begin or end at any time.
-                let earliest = range(from).map_or(f64::NEG_INFINITY, |it| it.0);
-                let latest = range(to).map_or(f64::INFINITY, |it| it.1);
+                let earliest = real(from).map_or(f64::NEG_INFINITY, |it| it.0);
+                let latest = real(to).map_or(f64::INFINITY, |it| it.1);
                 spans.iter().any(|span| earliest <= span.1 && span.0 <= latest)
             }
         }
@@ -136,5 +152,26 @@ impl Condition {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn may_have(value: i64, extremes: Extremes) -> bool {
+        Rows::of("job", [value]).may_be_in(&|_| Some(extremes))
+    }
+
+    #[test]
+    fn large_integers_are_compared_exactly() {
+        let odd = (1 << 53) + 1;
+        assert!(may_have(odd, Extremes::Integer(odd, odd)));
+        assert!(!may_have(odd - 1, Extremes::Integer(odd, odd)));
+    }
+
+    #[test]
+    fn extremes_that_contradict_each_other_exclude_no_row() {
+        assert!(may_have(3, Extremes::Integer(7, 1)));
     }
 }
