@@ -267,9 +267,7 @@ impl Pass {
         let count = items.len() as u64;
         let least = schema["minItems"].as_u64().unwrap_or(0);
         let most = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
-        if !(least..=most).contains(&count) {
-            let needs =
-                if least == most { format!("{least}") } else { format!("at least {least}") };
+        if let Some(needs) = needed(count, least, most) {
             return self.unfit(
                 node,
                 format!("`{}` has {count} elements, needs {needs}", path.name()),
@@ -528,4 +526,30 @@ fn list(words: &[&str]) -> String {
 
 fn list_keys(keys: &[&str]) -> String {
     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The number of elements that an array needs, in words; `None` if it has such a number.
+fn needed(count: u64, least: u64, most: u64) -> Option<String> {
+    if (least..=most).contains(&count) {
+        return None;
+    }
+    Some(match count > most {
+        _ if least == most => format!("{least}"),
+        true => format!("at most {most}"),
+        false => format!("at least {least}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_and_too_many_elements_are_told_apart() {
+        let needed = |count| needed(count, 1, 100);
+        assert_eq!(needed(0).as_deref(), Some("at least 1"));
+        assert_eq!(needed(101).as_deref(), Some("at most 100"));
+        assert_eq!([needed(1), needed(100)], [None, None]);
+        assert_eq!(super::needed(25, 24, 24).as_deref(), Some("24"));
+    }
 }
