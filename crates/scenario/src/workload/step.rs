@@ -11,8 +11,8 @@ use crate::file::{Step, TimeOf};
 use crate::quantity::EstimateRule;
 
 impl Step {
-    /// The step, in the terms of the model. A step that a check would refuse (two of several keys, or none)
-    /// becomes a step that changes nothing.
+    /// The step, in the terms of the model. A check refuses a step with two of several keys, or none. Here,
+    /// one of the keys then counts, or the step changes as little as it can.
     pub fn to_model(&self) -> steps::Step {
         match self {
             Step::Window { from, until, start } => steps::Step::Window(Window {
