@@ -183,7 +183,9 @@ impl Figure {
     pub fn draw(&self, path: &Path, look: impl Into<Look>) -> Result<(), PlotError> {
         let bytes = self.bytes(ImageFormat::of(path)?, look)?;
         // The file is renamed when it is complete, so that the final name never has a part of a figure.
-        let partial = path.with_extension("partial");
+        let mut partial = path.as_os_str().to_owned();
+        // Behind the ending, because another format may be drawn under the same name at the same time.
+        partial.push(".partial");
         fs::write(&partial, bytes)
             .and_then(|()| fs::rename(&partial, path))
             .map_err(|source| PlotError::Write { path: path.to_owned(), source })

@@ -483,3 +483,16 @@ fn a_bag_holds_what_its_tasks_hold_and_what_it_lost() {
     assert_eq!(area, 340.0);
     assert_eq!(part.waits, [(10.0, 50.0)]);
 }
+
+/// Two commands may draw `gantt.png` and `gantt.svg` at the same time.
+#[test]
+fn figures_of_two_formats_have_files_of_their_own_while_they_are_drawn() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = run(place.path(), 3, false);
+    let figure = gantt::gantt(&Tables::new(&run), "Gantt", &Part::default(), By::Nothing);
+    let other = place.path().join("gantt.partial");
+    std::fs::write(&other, "half of another figure").expect("written");
+    let figure = Figure::Gantt(figure.expect("readable"));
+    figure.draw(&place.path().join("gantt.svg"), Size::default()).expect("drawn");
+    assert_eq!(std::fs::read_to_string(&other).expect("it is there"), "half of another figure");
+}
