@@ -55,6 +55,12 @@ fn samples_are_compared() {
 }
 
 #[test]
+fn an_empty_list_has_no_average() {
+    let told = check("average([]) > 0");
+    assert!(told.contains("an empty list has no average"), "{told}");
+}
+
+#[test]
 fn lists_are_walked_through() {
     insta::assert_snapshot!(check("each(axis(\"load\"), |l| less(wait(\"easy\", l), wait(\"fcfs\", l)))"), @"held: 0.5: 20.6 ± 0.3926 against 30.9 ± 0.589, difference -10.3 ± 0.1963 (n = 5); 1: 40.6 ± 0.3926 against 60.9 ± 0.589, difference -20.3 ± 0.1963 (n = 5) (part)");
     insta::assert_snapshot!(check("let p = \"slots\"; each([0.5, 1], |l| similar(wait(p, l), wait(\"easy\", l), 1))"), @"held: 0.5: 21.63 ± 0.4123 against 20.6 ± 0.3926 (n = 5), +5.0 %; 1: 42.63 ± 0.4123 against 40.6 ± 0.3926 (n = 5), +5.0 %");

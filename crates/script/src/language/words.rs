@@ -81,6 +81,9 @@ fn register_lists(engine: &mut Engine) {
         or_fail(most.with(&least, |a, b| a - b).map(dynamic))
     });
     engine.register_fn("average", |list: Array| -> Fallible<Dynamic> {
+        if list.is_empty() {
+            return or_fail(Err("an empty list has no average".to_owned()));
+        }
         let count = list.len() as f64;
         let mut sum = Quantity::Number(0.0);
         for item in quantities(&list)? {
