@@ -72,7 +72,23 @@ pub fn verify(
         }
     }
     // Also after a difference, because the tables have a run of their own.
-    check_tables(scenario, folder, scratch, stop)?;
+    let checked = check_tables(scenario, folder, scratch, stop);
+    tell(verdict, warnings, checked)
+}
+
+/// The verdict with the warnings. After a difference, a problem of the tables is a warning: as an
+/// error, it would hide the difference.
+fn tell(
+    verdict: Verdict,
+    mut warnings: Vec<String>,
+    checked: Result<(), ExperimentError>,
+) -> Result<(Verdict, Vec<String>), ExperimentError> {
+    match checked {
+        Err(error) if matches!(verdict, Verdict::Differs(_)) => {
+            warnings.push(format!("the check of the tables failed, too: {error}"));
+        }
+        checked => checked?,
+    }
     Ok((verdict, warnings))
 }
 
@@ -186,5 +202,16 @@ mod tests {
         let expected =
             Difference { run: "again", line: 3, first: Some("3".to_owned()), other: None };
         assert_eq!(differs, Verdict::Differs(expected));
+    }
+
+    #[test]
+    fn a_failed_check_hides_no_difference() {
+        let failed = || Err(trouble(Path::new("tables"), io::ErrorKind::StorageFull.into()));
+        let difference = Difference { run: "again", line: 3, first: None, other: None };
+        let differs = Verdict::Differs(difference);
+        let (verdict, warnings) = tell(differs.clone(), Vec::new(), failed()).expect("a verdict");
+        assert_eq!(verdict, differs);
+        assert!(warnings[0].contains("the check of the tables failed"), "{warnings:?}");
+        assert!(tell(Verdict::Same { lines: 3 }, Vec::new(), failed()).is_err());
     }
 }
