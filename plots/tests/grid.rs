@@ -1,5 +1,6 @@
 //! Timelines of a grid, from the tables of a run.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,18 +13,18 @@ use haggle_model::{
 };
 use haggle_plots::load::{Part, Tables};
 use haggle_plots::{Figure, PlotError, Size, job_timeline, resource_timeline};
-use haggle_results::{RunReader, RunWriter, SettledAttempt, SettledJob, WriteOptions};
+use haggle_results::{Format, RunReader, RunWriter, SettledAttempt, SettledJob, WriteOptions};
 
 const RESOURCES: [&str; 2] = ["alpha-1", "alpha-2"];
 
 /// A grid of two resources: job 0 fails on the second one, whose only checkpoint it goes on from
 /// on the first one; job 1 is computed beside its first attempt.
 fn run(folder: &Path) -> RunReader {
-    run_with(folder, 2)
+    run_with(folder, 2, WriteOptions::default())
 }
 
 /// The same, of resources with so many slots.
-fn run_with(folder: &Path, slots: u32) -> RunReader {
+fn run_with(folder: &Path, slots: u32, options: WriteOptions) -> RunReader {
     let actor = |name: &str| ActorInfo { name: name.to_owned(), kind: ActorKind::Provider };
     let provider = |(number, name): (u32, &str)| ProviderInfo {
         name: name.to_owned(),
@@ -45,8 +46,8 @@ fn run_with(folder: &Path, slots: u32) -> RunReader {
         }],
         ..Cast::default()
     };
-    let mut writer = RunWriter::create(&folder.join("run"), cast, WriteOptions::default())
-        .expect("the folder is new");
+    let mut writer =
+        RunWriter::create(&folder.join("run"), cast, options).expect("the folder is new");
     let second = Time::from_secs;
     let checkpoint = CheckpointRecord {
         requested: second(300),
@@ -144,7 +145,7 @@ fn attempts_that_overlap_have_lanes_of_their_own() {
     let part = Part { providers: vec!["alpha-2".to_owned()], ..Part::default() };
     for least in [1, 2, 3] {
         let place = tempfile::tempdir().expect("a temporary folder");
-        let run = run_with(place.path(), least);
+        let run = run_with(place.path(), least, WriteOptions::default());
         let figure = resource_timeline::resource_timeline(&Tables::new(&run), "Slots", &part);
         let resources = figure.expect("readable").resources;
         let labels = |lane: &Vec<_>| -> Vec<String> {
@@ -181,6 +182,34 @@ fn a_try_goes_on_from_a_checkpoint_of_another() {
     assert_eq!(job(Some(1)).expect("readable").attempts.len(), 1);
     let error = job(Some(7)).expect_err("there is none");
     assert_eq!(error.to_string(), "the run has no job 7");
+}
+
+/// The table was edited: the first attempt of job 0 has lost the times of its slot.
+#[test]
+fn an_attempt_without_times_gets_no_bar_and_no_arrow() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let options = WriteOptions { format: Format::Csv, ..WriteOptions::default() };
+    let folder = run_with(place.path(), 2, options).folder().to_owned();
+    let path = folder.join("attempts.csv");
+    let table = fs::read_to_string(&path).expect("a table");
+    let header: Vec<&str> = table.lines().take(1).flat_map(|it| it.split(',')).collect();
+    let without_times = |row: &str| {
+        let cells = header.iter().zip(row.split(','));
+        let kept = cells.map(|(name, cell)| match *name {
+            "queued_time" | "starting_time" => "",
+            _ => cell,
+        });
+        kept.collect::<Vec<_>>().join(",")
+    };
+    let mut edited: Vec<String> = table.lines().map(str::to_owned).collect();
+    edited[2] = without_times(&edited[2]);
+    fs::write(&path, edited.join("\n") + "\n").expect("written");
+    let run = RunReader::open(&folder).expect("it is there");
+    let figure = job_timeline::job_timeline(&Tables::new(&run), "Job", &Part::default(), Some(0))
+        .expect("readable");
+    let attempts: Vec<_> = figure.attempts.iter().map(|it| (it.name.as_str(), it.origin)).collect();
+    assert_eq!(attempts, [("attempt 2, alpha-1", None)]);
+    Figure::JobTimeline(figure).scene(Size::default()).expect("it has a bar");
 }
 
 #[test]

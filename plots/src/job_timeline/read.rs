@@ -43,8 +43,10 @@ pub fn job_timeline(
             Some(job) => PlotError::NoJob(job.to_string()),
         });
     };
-    let mut attempts: Vec<&AttemptRow> =
-        run.attempts()?.iter().filter(|it| it.job == row.job).collect();
+    // An attempt without a bar has no place, so it must not count for the places of others.
+    let has_bar = |it: &AttemptRow| AttemptBar::of(it, String::new(), Vec::new()).is_some();
+    let of_job = run.attempts()?.iter().filter(|it| it.job == row.job && has_bar(it));
+    let mut attempts: Vec<&AttemptRow> = of_job.collect();
     attempts.sort_by_key(|it| it.attempt);
     let checkpoints = checkpoints(run)?;
     let none = Vec::new();
