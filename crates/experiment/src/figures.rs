@@ -26,7 +26,7 @@ use file::{FigureKind, Metric, Whiskers};
 use haggle_scenario::file;
 use haggle_scenario::quantity::{PictureSize, TimeSpan};
 
-pub use sweep::{SweepData, draw_sweep, runs_of_variants};
+pub use sweep::{SweepData, draw_sweep, drawn_sweep, runs_of_variants};
 
 /// Result of drawing some figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -162,6 +162,16 @@ pub fn draw_sweep(
         .map_err(|error| failed(figure, error))
 }
 
+/// The same as the bytes of a file in the format of the figure.
+///
+/// # Errors
+/// As [`draw_sweep`], but for writing.
+pub fn drawn_sweep(figure: &file::Figure, sweep: &SweepData) -> Result<Vec<u8>, ExperimentError> {
+    prepare(figure, sweep)
+        .and_then(|drawing| drawing.bytes(figure.format, look(figure, &drawing)))
+        .map_err(|error| failed(figure, error))
+}
+
 /// A mean, its place on the x axis, and its line.
 struct Value<'a> {
     x: &'a str,

@@ -16,7 +16,7 @@ use super::failed::{Failed, Notes};
 use super::runs_csv::RunsCsv;
 use super::{SweepError, announce, write_whole};
 use crate::ExperimentError;
-use crate::figures::{SweepData, draw_sweep, file_name};
+use crate::figures::{SweepData, drawn_sweep, file_name};
 use crate::leftovers;
 use crate::run_metrics::{RunMetrics, groups};
 use haggle_scenario::{Experiment, Run};
@@ -293,14 +293,13 @@ fn draw(
 ) -> Result<(), SweepError> {
     for figure in &experiment.figures {
         let path = output.join(file_name(figure));
-        // Another command may draw the same figure at the same time.
-        let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-        let hidden = nameless(output)?.into_temp_path();
-        let drawing = hidden.with_extension(ending);
-        match draw_sweep(figure, data, &drawing) {
-            Ok(()) => {
-                let renamed = fs::rename(&drawing, &path);
-                renamed.map_err(|error| ResultsError::write(&path, error))?;
+        match drawn_sweep(figure, data) {
+            Ok(bytes) => {
+                // Another command may draw the same figure at the same time.
+                let mut file = BufWriter::new(nameless(output)?);
+                let written = file.write_all(&bytes);
+                written.map_err(|error| ResultsError::write(&path, error))?;
+                persist(file, &path)?;
                 swept.figures.push(path);
             }
             Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
