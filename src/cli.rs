@@ -61,6 +61,7 @@ impl Command {
                 | Command::Show(_)
                 | Command::Compare(_)
                 | Command::Explain(_)
+                | Command::Jobs(_)
                 | Command::List(_)
                 | Command::Schema(_)
                 | Command::Completions(_)
@@ -101,6 +102,15 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+
+    #[test]
+    fn a_list_of_jobs_ends_at_the_first_signal() {
+        let ends = |arguments: &[&str]| {
+            Cli::try_parse_from(arguments).is_ok_and(|it| it.command.only_tells())
+        };
+        assert!(ends(&["haggle", "jobs", "runs/one"]));
+        assert!(!ends(&["haggle", "run", "one.toml"]));
+    }
 
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
