@@ -121,11 +121,12 @@ fn table_as_text(text: &str, file: &Path) -> String {
         // A set, because each metric has a row for every variant.
         metrics.insert(metric);
     }
+    metrics.retain(|it| !USUAL.contains(&it.as_str()));
     let left = Vec::from_iter(0..=axes);
-    let more = metrics.len().saturating_sub(USUAL.len());
     format!(
-        "{}\n{more} metrics more are in {}; --json prints all\n",
+        "{}\n{} metrics more are in {}; --json prints all\n",
         lines(&table, &left),
+        metrics.len(),
         file.display()
     )
 }
@@ -180,4 +181,17 @@ fn runs_as_json(experiment: &Experiment) -> String {
 
 fn as_json(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_metrics_that_are_not_shown_are_counted() {
+        let text = "load,metric,n,mean,std,ci95\n\
+                    1,mean_waiting_time,1,5.0,,\n1,makespan,1,7.0,,\n1,jobs,1,9.0,,\n";
+        let told = table_as_text(text, Path::new("aggregate.csv"));
+        assert!(told.contains("\n2 metrics more are in aggregate.csv"), "{told}");
+    }
 }
