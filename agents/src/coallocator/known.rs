@@ -11,24 +11,28 @@ pub(super) struct Known {
     news: News,
     /// Most processors that each provider has reported as free without end.
     most: Vec<u32>,
+    /// Processors that each provider has reported last as free without end.
+    last: Vec<u32>,
 }
 
 impl Known {
     /// No provider has reported anything yet.
     pub(super) fn nothing(providers: usize) -> Known {
         let free = Together::nothing(providers);
-        Known { free, news: News::default(), most: vec![0; providers] }
+        let none = vec![0; providers];
+        Known { free, news: News::default(), most: none.clone(), last: none }
     }
 
-    /// Records changes that a provider has reported.
-    pub(super) fn hear(&mut self, place: usize, changed: &Stretch) {
+    /// Records changes that a provider has reported. Returns whether more of its processors are free without end
+    /// than before.
+    pub(super) fn hear(&mut self, place: usize, changed: &Stretch) -> bool {
         self.free.put(place, changed);
-        if let Some((begin, end)) = changed.bounds() {
-            self.news.add(begin, end);
-            // Nothing is booked so late, except on processors that are down.
-            let free = self.free.min_free(place, Time::FOREVER - Span::TICK, Time::FOREVER);
-            self.most[place] = self.most[place].max(free);
-        }
+        let Some((begin, end)) = changed.bounds() else { return false };
+        self.news.add(begin, end);
+        // Nothing is booked so late, except on processors that are down.
+        let free = self.free.min_free(place, Time::FOREVER - Span::TICK, Time::FOREVER);
+        self.most[place] = self.most[place].max(free);
+        free > std::mem::replace(&mut self.last[place], free)
     }
 
     /// Free times as they would be if all processors were up and idle.

@@ -146,7 +146,10 @@ impl Coallocator {
         let Some(turn) = self.awaits(place, job) else { return false };
         // Own parts are kept apart from the known free times, which hold for all jobs.
         turn.own.extend((!own.is_empty()).then_some((place, own)));
-        self.known.hear(place, changed);
+        // The question of another job may overtake the notice of a job that awaits room.
+        if self.known.hear(place, changed) {
+            self.try_stranded(now, out);
+        }
         self.choose_when_all_have_answered(now, out);
         true
     }
