@@ -65,11 +65,9 @@ pub(crate) fn free_slots(steps: impl Iterator<Item = (Time, u32)>, now: Time) ->
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use haggle_testing::at;
 
-    fn at(seconds: i64) -> Time {
-        Time::from_secs(seconds)
-    }
+    use super::*;
 
     #[test]
     fn tasks_go_where_they_fit_first() {

@@ -4,12 +4,9 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use haggle_agreements::{InDoubt, Rules};
 use haggle_model::Span;
+use haggle_testing::micros;
 
 use crate::world::{Faults, Move, Setup, World};
-
-fn micros(micros: i64) -> Span {
-    Span::from_micros(micros)
-}
 
 /// One coordinator, two participants; a message takes at most one microsecond.
 pub(crate) fn small(in_doubt: InDoubt, margin: i64) -> Setup {

@@ -13,6 +13,7 @@ use haggle_agreements::two_phase::TwoPhase;
 use haggle_agreements::watch::{WatchRules, Watching};
 use haggle_agreements::{InDoubt, Rules};
 use haggle_model::{Span, Time};
+use haggle_testing::micros;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestError, TestRunner};
 
@@ -43,10 +44,6 @@ impl Strict {
             Strict::Never => false,
         }
     }
-}
-
-fn micros(micros: i64) -> Span {
-    Span::from_micros(micros)
 }
 
 fn jobs() -> impl Strategy<Value = Vec<Job>> {

@@ -3,11 +3,8 @@
 use haggle_grids::{Expiry, Fraction, IntervalRule};
 use haggle_model::{Span, Time};
 use haggle_scheduling::checkpoints::{Length, Situation};
+use haggle_testing::secs;
 use proptest::prelude::*;
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
 
 /// Course of a job that computes alone at 1 MIPS, in seconds.
 #[derive(Debug, PartialEq)]

@@ -6,11 +6,8 @@ use haggle_grids::{
     View, Work, Wqr,
 };
 use haggle_model::{JobId, Span, Time};
+use haggle_testing::at;
 use proptest::prelude::*;
-
-fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
-}
 
 fn job(number: u32) -> JobId {
     JobId(number)

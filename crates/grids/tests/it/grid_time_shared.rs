@@ -2,11 +2,8 @@
 
 use haggle_grids::{Share, Sharing, Speed, TimeShared, Work};
 use haggle_model::{JobId, Span, Time};
+use haggle_testing::at;
 use proptest::prelude::*;
-
-fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
-}
 
 fn equal(mips: u64, slots: u32) -> TimeShared {
     TimeShared::new(Speed::from_mips(mips), Sharing::Equal { slots })

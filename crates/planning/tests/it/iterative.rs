@@ -9,11 +9,8 @@ use haggle_planning::iterative::{
     Core, IterativeApplication, MappingError, Merge, Offer, PROFILED_ITERATIONS, Process,
     earliest_machines, epsilon, is_no_later, profile,
 };
+use haggle_testing::secs;
 use proptest::prelude::*;
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
 
 /// Kinds of machines from the fastest, as the case study has them.
 const PARADENT: usize = 0;

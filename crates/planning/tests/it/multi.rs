@@ -13,11 +13,8 @@ use haggle_planning::{
     Application, Cluster, ClusterOracle, Interval, IntervalOracle, Machines, Method, Phase,
     PlanSearch, Problem, Speedup, Table, Term,
 };
+use haggle_testing::secs;
 use proptest::prelude::*;
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
 
 fn table(rows: &[&[i64]]) -> Table {
     let row = |row: &&[i64]| row.iter().map(|&seconds| secs(seconds)).collect();

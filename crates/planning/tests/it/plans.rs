@@ -8,15 +8,12 @@ use haggle_planning::plan::{
     incremental, merge, optimum, optimum_by_number, split,
 };
 use haggle_planning::{Interval, IntervalOracle, Plan, Problem, Table};
+use haggle_testing::secs;
 
 use crate::obvious;
 
 const W: usize = 0;
 const N: usize = 1;
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
 
 fn table() -> Table {
     let row = |times: [i64; 6]| times.map(secs).to_vec();

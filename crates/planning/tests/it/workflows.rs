@@ -9,12 +9,9 @@ use haggle_model::Span;
 use haggle_planning::multi::{Move, Placed, Terms};
 use haggle_planning::workflow::{Grants, Step};
 use haggle_planning::{Application, Cluster, Interval, Method, Phase, Speedup, Term};
+use haggle_testing::secs;
 use proptest::prelude::*;
 use reference::{Applications, MachineId, Proposal, Workflow, grant, run_levels};
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
 
 /// c/n + d (n - 1) seconds.
 fn phase(computing: f64, communicating: f64) -> Phase {

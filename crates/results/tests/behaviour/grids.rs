@@ -18,12 +18,9 @@ use haggle_results::{
     Format, JobRow, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, SettledAttempt,
     SettledJob, Summary, Table, WriteOptions, sha256,
 };
+use haggle_testing::at;
 
 use crate::made_up;
-
-fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
-}
 
 /// A job of 100 MI that saves 60, fails, and completes on another resource (example M-1).
 fn attempts() -> [AttemptRecord; 2] {

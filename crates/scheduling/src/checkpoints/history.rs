@@ -70,11 +70,9 @@ impl FailureHistory {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use haggle_testing::secs;
 
-    fn secs(seconds: i64) -> Span {
-        Span::from_secs(seconds)
-    }
+    use super::*;
 
     #[test]
     fn the_mean_failure_interval_counts_or_leaves_out_what_still_runs() {

@@ -231,13 +231,11 @@ pub(super) fn progress(cost: Span) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use haggle_testing::secs;
+
     use super::*;
 
     const HOUR: Span = Span::from_secs(3_600);
-
-    fn secs(seconds: i64) -> Span {
-        Span::from_secs(seconds)
-    }
 
     fn situation(cost: Span, mean_failure: Span) -> Situation {
         Situation {

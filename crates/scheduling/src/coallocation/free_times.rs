@@ -152,32 +152,31 @@ impl FreeTimes {
 
 #[cfg(test)]
 mod tests {
+    use haggle_testing::at_micros;
+
     use super::*;
 
-    fn at(time: i64) -> Time {
-        Time::from_micros(time)
-    }
-
     fn steps(steps: &[(i64, u32)]) -> FreeTimes {
-        let steps = steps.iter().map(|&(time, free)| (at(time), free)).collect();
+        let steps = steps.iter().map(|&(time, free)| (at_micros(time), free)).collect();
         FreeTimes::new(steps).expect("in order")
     }
 
     #[test]
     fn the_fewest_free_processors_count() {
         let free = steps(&[(0, 2), (5, 1), (10, 4)]);
-        assert_eq!(free.min_free(at(0), at(5)), 2);
-        assert_eq!(free.min_free(at(0), at(6)), 1);
-        assert_eq!(free.min_free(at(12), at(99)), 4);
-        assert_eq!(free.min_free(at(-1), at(3)), 0, "nobody has said so");
-        assert_eq!(FreeTimes::none().min_free(at(0), at(1)), 0);
+        assert_eq!(free.min_free(at_micros(0), at_micros(5)), 2);
+        assert_eq!(free.min_free(at_micros(0), at_micros(6)), 1);
+        assert_eq!(free.min_free(at_micros(12), at_micros(99)), 4);
+        assert_eq!(free.min_free(at_micros(-1), at_micros(3)), 0, "nobody has said so");
+        assert_eq!(FreeTimes::none().min_free(at_micros(0), at_micros(1)), 0);
     }
 
     #[test]
     fn a_fit_begins_at_a_step_or_at_once() {
         let free = steps(&[(0, 2), (5, 1), (10, 4)]);
         let fit = |processors, span, from| {
-            free.earliest_fit(processors, Span::from_micros(span), at(from)).map(Time::as_micros)
+            free.earliest_fit(processors, Span::from_micros(span), at_micros(from))
+                .map(Time::as_micros)
         };
         assert_eq!(fit(2, 3, 1), Some(1));
         assert_eq!(fit(2, 3, 3), Some(10));
@@ -188,10 +187,10 @@ mod tests {
     #[test]
     fn what_is_available_only_grows() {
         let free = steps(&[(0, 2), (5, 1), (10, 4), (20, 0), (30, 9)]);
-        assert_eq!(free.available(8, at(1)), steps(&[(1, 2), (10, 4), (30, 8)]));
-        assert_eq!(free.available(3, at(12)), steps(&[(12, 3)]));
-        assert_eq!(free.available(3, at(-4)), steps(&[(0, 2), (10, 3)]));
-        assert_eq!(FreeTimes::none().available(3, at(0)), FreeTimes::none());
+        assert_eq!(free.available(8, at_micros(1)), steps(&[(1, 2), (10, 4), (30, 8)]));
+        assert_eq!(free.available(3, at_micros(12)), steps(&[(12, 3)]));
+        assert_eq!(free.available(3, at_micros(-4)), steps(&[(0, 2), (10, 3)]));
+        assert_eq!(FreeTimes::none().available(3, at_micros(0)), FreeTimes::none());
     }
 
     #[test]
@@ -203,6 +202,6 @@ mod tests {
 
     #[test]
     fn steps_that_do_not_ascend_are_none() {
-        assert_eq!(FreeTimes::new(vec![(at(3), 1), (at(3), 2)]), None);
+        assert_eq!(FreeTimes::new(vec![(at_micros(3), 1), (at_micros(3), 2)]), None);
     }
 }

@@ -141,11 +141,9 @@ impl Relay {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::*;
+    use haggle_testing::at;
 
-    fn at(seconds: i64) -> Time {
-        Time::from_secs(seconds)
-    }
+    use super::*;
 
     /// Places of single tasks planned to start at `starts`, and the net result, as (old start, new start).
     fn relayed(steps: &[(i64, u32)], starts: &[i64]) -> (Vec<Option<Time>>, Vec<(Time, Time)>) {

@@ -67,11 +67,9 @@ impl DataPlaces {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use haggle_testing::at;
 
-    fn at(seconds: i64) -> Time {
-        Time::from_secs(seconds)
-    }
+    use super::*;
 
     #[test]
     fn data_go_on_when_they_have_come() {

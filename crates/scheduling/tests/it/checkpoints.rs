@@ -8,10 +8,7 @@ use haggle_scheduling::checkpoints::{
     Every, FailureHistory, IntervalRule, Length, MeanFailure, Nodes, Progress, RigidJob, Volume,
 };
 use haggle_scheduling::{CheckpointRule, Checkpoints};
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
+use haggle_testing::secs;
 
 fn on(processors: u32) -> RigidJob {
     RigidJob { processors, limit: None, saved: Span::ZERO }

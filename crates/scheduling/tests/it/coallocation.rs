@@ -11,17 +11,10 @@ use haggle_scheduling::coallocation::{
 use haggle_scheduling::{
     Compression, Interval, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
 };
+use haggle_testing::{at_micros, micros};
 use proptest::prelude::*;
 
 use crate::obvious_coallocation::{Job, Obvious, Rules, Story};
-
-fn at(time: i64) -> Time {
-    Time::from_micros(time)
-}
-
-fn span(time: i64) -> Span {
-    Span::from_micros(time)
-}
 
 fn slot(id: usize) -> Slot {
     Slot(id as u32)
@@ -80,7 +73,7 @@ impl World<'_> {
             stories,
             turn: 0,
         };
-        world.hear(0, (at(0), Time::FOREVER));
+        world.hear(0, (at_micros(0), Time::FOREVER));
         world
     }
 
@@ -112,10 +105,11 @@ impl World<'_> {
                 self.turn = (turn + 1) % self.machines.len();
                 let free = self.free_times(now, None).into();
                 let demand = demand(now, job);
-                let found = earliest_common_start(&free, &demand, turn, self.rules.fill, at(now));
+                let found =
+                    earliest_common_start(&free, &demand, turn, self.rules.fill, at_micros(now));
                 self.hear(now, Default::default());
                 let fill = self.rules.fill;
-                let again = earliest_common_start(&self.known, &demand, turn, fill, at(now));
+                let again = earliest_common_start(&self.known, &demand, turn, fill, at_micros(now));
                 assert_eq!(again, found);
                 let Some(current) = found else { return };
                 let completion = current.completion();
@@ -123,7 +117,7 @@ impl World<'_> {
                     assert_eq!(self.queue(now, place, id, job), completion.as_micros());
                 } else {
                     for (place, part) in intervals(&current) {
-                        assert!(self.machines[place].hold(at(now), slot(id), part));
+                        assert!(self.machines[place].hold(at_micros(now), slot(id), part));
                     }
                     self.external
                         .insert(id, External { current, turn, runs: false, no_improvement: None });
@@ -136,26 +130,26 @@ impl World<'_> {
     }
 
     fn queue(&mut self, now: i64, place: usize, id: usize, job: &Job) -> i64 {
-        let promise = self.machines[place].submit(at(now), request(id, job));
+        let promise = self.machines[place].submit(at_micros(now), request(id, job));
         promise.expect("everybody has a limit").as_micros()
     }
 
     fn free_times(&mut self, now: i64, without: Option<usize>) -> Vec<FreeTimes> {
         let without = without.map(slot);
-        self.machines.iter_mut().map(|it| it.free_times(at(now), without)).collect()
+        self.machines.iter_mut().map(|it| it.free_times(at_micros(now), without)).collect()
     }
 
     fn start(&mut self, now: i64) {
         let mut parts: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (place, machine) in self.machines.iter_mut().enumerate() {
             let mut started = Vec::new();
-            machine.start_due(at(now), &mut started);
+            machine.start_due(at_micros(now), &mut started);
             for Slot(id) in started {
                 let id = id as usize;
                 let processors = match self.external.get_mut(&id) {
                     Some(external) => {
                         external.runs = true;
-                        assert_eq!(external.current.start, at(now));
+                        assert_eq!(external.current.start, at_micros(now));
                         external.current.at(place)
                     }
                     None => self.jobs[id].processors,
@@ -181,7 +175,7 @@ impl World<'_> {
                 continue;
             }
             for &place in parts.keys() {
-                self.machines[place].finished(at(now), slot(id));
+                self.machines[place].finished(at_micros(now), slot(id));
                 if now < planned {
                     early.insert(place);
                 }
@@ -197,14 +191,14 @@ impl World<'_> {
     }
 
     fn algorithm_3(&mut self, now: i64, place: usize) {
-        self.machines[place].compress(at(now));
+        self.machines[place].compress(at_micros(now));
         let mut rounds = Rounds::new(self.rules.rounds);
         let mut altered = BTreeSet::new();
         loop {
             let (machine, external) = (&mut self.machines[place], &self.external);
             let asks = self.rules.moves != CoallocationPolicy::Rigid;
-            let next =
-                rounds.next(|| asks && machine.is_idle(at(now)), || waiting(external, place));
+            let next = rounds
+                .next(|| asks && machine.is_idle(at_micros(now)), || waiting(external, place));
             let Some(id) = next else { break };
             let asked = self.external.get(&id).filter(|it| it.current.at(place) > 0);
             let Some(External { current, turn, no_improvement, .. }) = asked.cloned() else {
@@ -220,7 +214,7 @@ impl World<'_> {
                 rounds.moved();
             }
         }
-        altered.into_iter().for_each(|place| self.machines[place].compress(at(now)));
+        altered.into_iter().for_each(|place| self.machines[place].compress(at_micros(now)));
     }
 
     /// Searches for a better place in all free times, and in the changes since the last search. Both must find the
@@ -235,25 +229,25 @@ impl World<'_> {
     ) -> Option<Allocation> {
         let free = self.free_times(now, Some(id));
         let all = Together::from(free.clone());
-        let better = improve(search, &all, what, None, at(now)).ok();
+        let better = improve(search, &all, what, None, at_micros(now)).ok();
         self.hear(now, Default::default());
-        let own = self.machines.iter_mut().map(|it| it.free_around(at(now), slot(id)));
+        let own = self.machines.iter_mut().map(|it| it.free_around(at_micros(now), slot(id)));
         let own: Vec<Stretch> = own.collect();
         let put: Vec<Put> =
             own.iter().enumerate().map(|(place, own)| self.known.lift(place, own)).collect();
         for (place, free) in free.iter().enumerate() {
             let known = self.known.free_times(place);
-            let later = known.steps().iter().filter(|&&(step, _)| step > at(now));
+            let later = known.steps().iter().filter(|&&(step, _)| step > at_micros(now));
             assert_eq!(Vec::from_iter(later), Vec::from_iter(&free.steps()[1..]), "after {now}");
-            assert_eq!(known.min_free(at(now), at(now + 1)), free.steps()[0].1);
+            assert_eq!(known.min_free(at_micros(now), at_micros(now + 1)), free.steps()[0].1);
         }
         let heard = self.news.count();
         let changed = no_improvement.as_ref().and_then(|(heard, _)| self.news.since(*heard));
         let since = no_improvement.as_ref().map(|(_, no_improvement)| no_improvement);
-        if since.is_some_and(|it| it.holds(what, changed, at(now))) {
+        if since.is_some_and(|it| it.holds(what, changed, at_micros(now))) {
             assert_eq!(better, None);
         }
-        let again = improve(search, &self.known, what, since.zip(changed), at(now));
+        let again = improve(search, &self.known, what, since.zip(changed), at_micros(now));
         put.iter().rev().for_each(|put| self.known.take_back(put));
         let external = self.external.get_mut(&id).expect("it waits");
         external.no_improvement = again.as_ref().err().map(|it| (heard, it.clone()));
@@ -263,11 +257,11 @@ impl World<'_> {
 
     /// Records the changes of free times, or all that is free in this stretch if it is not empty.
     fn hear(&mut self, now: i64, (begin, end): (Time, Time)) {
-        self.known.forget_before(at(now));
+        self.known.forget_before(at_micros(now));
         for (place, machine) in self.machines.iter_mut().enumerate() {
             let changed = machine.take_changed().unwrap_or_default();
             let (from, until) = if begin < end { (begin, end) } else { changed };
-            let changed = machine.free_during(at(now), from, until);
+            let changed = machine.free_during(at_micros(now), from, until);
             self.known.put(place, &changed);
             if let Some((begin, end)) = changed.bounds() {
                 self.news.add(begin, end);
@@ -279,18 +273,18 @@ impl World<'_> {
         for (place, part) in intervals(&better) {
             let machine = &mut self.machines[place];
             let done = if current.at(place) > 0 {
-                machine.prepare(at(now), slot(id), part)
+                machine.prepare(at_micros(now), slot(id), part)
             } else {
-                machine.hold(at(now), slot(id), part)
+                machine.hold(at_micros(now), slot(id), part)
             };
             assert!(done, "what was free is");
         }
         for &(place, _) in &current.parts {
             let machine = &mut self.machines[place];
             let done = if better.at(place) > 0 {
-                machine.settle(at(now), slot(id))
+                machine.settle(at_micros(now), slot(id))
             } else {
-                machine.withdraw(at(now), slot(id))
+                machine.withdraw(at_micros(now), slot(id))
             };
             assert!(done, "it had a part there");
         }
@@ -308,14 +302,14 @@ impl World<'_> {
 #[test]
 fn a_part_that_becomes_a_job_is_tried_everywhere() {
     let mut queue = CoallocationQueue::new(4, QUEUE);
-    let part = Interval { start: at(10), span: span(5), processors: 2 };
-    assert!(queue.hold(at(0), slot(0), part));
+    let part = Interval { start: at_micros(10), span: micros(5), processors: 2 };
+    assert!(queue.hold(at_micros(0), slot(0), part));
     let own = Job { home: None, arrival: 0, processors: 2, estimate: 5, actual: 5, overhead: 0 };
-    queue.compress(at(0));
-    assert_eq!(queue.next_start(), Some(at(10)), "a part stays where it is");
+    queue.compress(at_micros(0));
+    assert_eq!(queue.next_start(), Some(at_micros(10)), "a part stays where it is");
     queue.turn_into_job(request(0, &own));
-    queue.compress(at(0));
-    assert_eq!(queue.next_start(), Some(at(0)));
+    queue.compress(at_micros(0));
+    assert_eq!(queue.next_start(), Some(at_micros(0)));
 }
 
 /// Waiting jobs with a part here, in the order of requests for moves. Numbers are in the order of arrival.
@@ -334,11 +328,11 @@ fn intervals(allocation: &Allocation) -> impl Iterator<Item = (usize, Interval)>
 fn demand(now: i64, job: &Job) -> Demand {
     Demand {
         processors: job.processors,
-        span: span(job.estimate),
+        span: micros(job.estimate),
         overhead: job.overhead as u32,
         part_min: 1,
         parts: None,
-        earliest: at(now),
+        earliest: at_micros(now),
         deadline: None,
     }
 }
@@ -347,7 +341,7 @@ fn request(id: usize, job: &Job) -> Request {
     Request {
         slot: slot(id),
         processors: job.processors,
-        span: Some(span(job.estimate)),
+        span: Some(micros(job.estimate)),
         key: 0,
         deadline: None,
         ahead: false,
@@ -357,7 +351,8 @@ fn request(id: usize, job: &Job) -> Request {
 /// The free times of case M1.
 fn three_providers() -> Together {
     let steps = |steps: &[(i64, u32)]| {
-        FreeTimes::new(steps.iter().map(|&(time, free)| (at(time), free)).collect()).expect("sound")
+        FreeTimes::new(steps.iter().map(|&(time, free)| (at_micros(time), free)).collect())
+            .expect("sound")
     };
     vec![steps(&[(0, 1), (10, 4)]), steps(&[(0, 0), (6, 3), (14, 4)]), steps(&[(0, 2)])].into()
 }
@@ -372,21 +367,21 @@ fn the_earliest_common_start_is_filled_in_turn() {
         (3, 4, [4, 5], 0, [[1, 0, 2], [1, 0, 2], [1, 0, 2]]),
         (8, 3, [3, 4], 10, [[4, 3, 1], [3, 3, 2], [4, 2, 2]]),
     ] {
-        let (span, overhead) = (span(time), 25);
+        let (span, overhead) = (micros(time), 25);
         let demand = Demand {
             processors,
             span,
             overhead,
             part_min: 1,
             parts: None,
-            earliest: at(0),
+            earliest: at_micros(0),
             deadline: None,
         };
         assert_eq!([demand.lasts(1), demand.lasts(2)].map(Span::as_micros), lasts);
         for (turn, parts) in turns.into_iter().enumerate() {
-            let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at(0));
+            let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at_micros(0));
             let found = found.expect("there is always a start");
-            assert_eq!(found.start, at(start));
+            assert_eq!(found.start, at_micros(start));
             assert_eq!([0, 1, 2].map(|place| found.at(place)), parts);
         }
     }
@@ -397,15 +392,16 @@ fn the_largest_can_give_first() {
     let free = three_providers();
     let demand = Demand {
         processors: 4,
-        span: span(4),
+        span: micros(4),
         overhead: 25,
         part_min: 1,
         parts: None,
-        earliest: at(0),
+        earliest: at_micros(0),
         deadline: None,
     };
     for turn in 0..3 {
-        let found = earliest_common_start(&free, &demand, turn, FillRule::LargestFirst, at(0));
+        let found =
+            earliest_common_start(&free, &demand, turn, FillRule::LargestFirst, at_micros(0));
         let parts = found.map(|it| [0, 1, 2].map(|place| it.at(place)));
         assert_eq!(parts, Some([0, 3, 1]));
     }
@@ -416,17 +412,17 @@ fn the_largest_can_give_first() {
 fn no_part_is_smaller_than_the_least() {
     let free = three_providers();
     let place = |processors, part_min, turn| {
-        let (span, overhead) = (span(6), 25);
+        let (span, overhead) = (micros(6), 25);
         let demand = Demand {
             processors,
             span,
             overhead,
             part_min,
             parts: None,
-            earliest: at(0),
+            earliest: at_micros(0),
             deadline: None,
         };
-        let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at(0))?;
+        let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at_micros(0))?;
         Some((found.start.as_micros(), [0, 1, 2].map(|place| found.at(place))))
     };
     assert_eq!(place(5, 1, 0), Some((6, [1, 3, 1])));
@@ -440,20 +436,20 @@ fn no_part_is_smaller_than_the_least() {
 fn who_cannot_be_done_in_time_has_no_start() {
     let free = three_providers();
     let by = |deadline| {
-        let (processors, span, overhead) = (3, span(4), 25);
-        let deadline = Some(at(deadline));
+        let (processors, span, overhead) = (3, micros(4), 25);
+        let deadline = Some(at_micros(deadline));
         let demand = Demand {
             processors,
             span,
             overhead,
             part_min: 1,
             parts: None,
-            earliest: at(0),
+            earliest: at_micros(0),
             deadline,
         };
-        earliest_common_start(&free, &demand, 0, FillRule::InTurn, at(0))
+        earliest_common_start(&free, &demand, 0, FillRule::InTurn, at_micros(0))
     };
-    assert_eq!(by(5).map(|it| it.start), Some(at(0)));
+    assert_eq!(by(5).map(|it| it.start), Some(at_micros(0)));
     // Spread it would take until 5, but no provider has room for the whole job before 6.
     assert_eq!(by(4), None);
 }
@@ -461,7 +457,7 @@ fn who_cannot_be_done_in_time_has_no_start() {
 /// Case M6: percents of the time, rounded up.
 #[test]
 fn overhead_is_a_percentage_rounded_up() {
-    let lasts = |time, percent| with_overhead(span(time), percent).as_micros();
+    let lasts = |time, percent| with_overhead(micros(time), percent).as_micros();
     assert_eq!([lasts(100, 18), lasts(100, 25)], [118, 125]);
     assert_eq!([lasts(37, 18), lasts(37, 25)], [44, 47]);
     assert_eq!(with_overhead(Span::FOREVER, 25), Span::FOREVER);
@@ -541,38 +537,40 @@ fn local_jobs_move_up_again_behind_a_shift() {
 #[test]
 fn a_prepared_move_that_is_dropped_leaves_all_as_it_was() {
     let mut queue = CoallocationQueue::new(4, QUEUE);
-    let part = |start, processors| Interval { start: at(start), span: span(5), processors };
-    assert!(queue.hold(at(0), slot(0), part(10, 3)));
-    let free = queue.free_times(at(0), None);
-    assert!(queue.prepare(at(0), slot(0), part(7, 4)));
-    assert!(!queue.prepare(at(0), slot(0), part(3, 1)), "one move at a time");
-    assert!(!queue.hold(at(0), slot(1), part(12, 2)), "both places are kept");
-    assert!(queue.abandon(at(0), slot(0)));
-    assert_eq!(queue.free_times(at(0), None), free);
+    let part =
+        |start, processors| Interval { start: at_micros(start), span: micros(5), processors };
+    assert!(queue.hold(at_micros(0), slot(0), part(10, 3)));
+    let free = queue.free_times(at_micros(0), None);
+    assert!(queue.prepare(at_micros(0), slot(0), part(7, 4)));
+    assert!(!queue.prepare(at_micros(0), slot(0), part(3, 1)), "one move at a time");
+    assert!(!queue.hold(at_micros(0), slot(1), part(12, 2)), "both places are kept");
+    assert!(queue.abandon(at_micros(0), slot(0)));
+    assert_eq!(queue.free_times(at_micros(0), None), free);
     assert_eq!(queue.planned(slot(0)), Some(part(10, 3)));
-    assert!(!queue.settle(at(0), slot(0)) && !queue.abandon(at(0), slot(0)));
+    assert!(!queue.settle(at_micros(0), slot(0)) && !queue.abandon(at_micros(0), slot(0)));
 }
 
 /// The place of the move begins at 2 s, and the move is settled at 3 s.
 #[test]
 fn a_move_that_is_settled_too_late_gives_its_room_to_waiting_jobs() {
     let mut queue = CoallocationQueue::new(4, QUEUE);
-    let part = |start, processors| Interval { start: at(start), span: span(5), processors };
-    assert!(queue.hold(at(0), slot(0), part(20, 3)));
-    assert!(queue.prepare(at(0), slot(0), part(2, 4)));
+    let part =
+        |start, processors| Interval { start: at_micros(start), span: micros(5), processors };
+    assert!(queue.hold(at_micros(0), slot(0), part(20, 3)));
+    assert!(queue.prepare(at_micros(0), slot(0), part(2, 4)));
     let job = Request {
         slot: slot(1),
         processors: 4,
-        span: Some(span(5)),
+        span: Some(micros(5)),
         key: 0,
         deadline: None,
         ahead: false,
     };
-    assert_eq!(queue.submit(at(0), job), Some(at(12)), "from 7 to 12");
-    assert!(!queue.settle(at(3), slot(0)), "its start is over");
+    assert_eq!(queue.submit(at_micros(0), job), Some(at_micros(12)), "from 7 to 12");
+    assert!(!queue.settle(at_micros(3), slot(0)), "its start is over");
     assert_eq!(queue.planned(slot(0)), Some(part(20, 3)), "it keeps its place");
-    queue.compress(at(3));
-    assert_eq!(queue.next_start(), Some(at(3)));
+    queue.compress(at_micros(3));
+    assert_eq!(queue.next_start(), Some(at_micros(3)));
 }
 
 fn a_world() -> impl Strategy<Value = (Vec<u32>, Vec<Job>)> {
@@ -627,13 +625,13 @@ proptest! {
         let mut together = Together::nothing(3);
         let mut free = vec![vec![0_u32; 24]; 3];
         let known = |together: &Together| -> Vec<Vec<u32>> {
-            let at_instant = |place, time| together.min_free(place, at(time), at(time + 1));
+            let at_instant = |place, time| together.min_free(place, at_micros(time), at_micros(time + 1));
             (0..3).map(|place| (0..24).map(|time| at_instant(place, time)).collect()).collect()
         };
         for (place, from, steps, more) in stretches {
             let until = from + steps.len() as i64 + more;
-            let course = (from..).map(at).zip(steps.iter().copied()).collect();
-            let stretch = Stretch::new(course, at(until)).expect("sound");
+            let course = (from..).map(at_micros).zip(steps.iter().copied()).collect();
+            let stretch = Stretch::new(course, at_micros(until)).expect("sound");
             let put = together.lift(place, &stretch);
             together.take_back(&put);
             prop_assert_eq!(&known(&together), &free);
@@ -645,9 +643,9 @@ proptest! {
             prop_assert_eq!(&known(&together), &free);
         }
         let demand = Demand {
-            processors, span: span(time), overhead: 0, part_min: 1, parts: None, earliest: at(0), deadline: None,
+            processors, span: micros(time), overhead: 0, part_min: 1, parts: None, earliest: at_micros(0), deadline: None,
         };
-        let found = earliest_common_start(&together, &demand, 0, FillRule::InTurn, at(0));
+        let found = earliest_common_start(&together, &demand, 0, FillRule::InTurn, at_micros(0));
         let room = |start: i64| -> u32 {
             let fewest = |free: &Vec<u32>| {
                 (start..start + time).map(|it| free.get(it as usize).copied().unwrap_or(0)).min()
@@ -665,15 +663,15 @@ proptest! {
         (time, needs) in (1_i64..6, prop::collection::vec(1_u32..4, 2..4)),
     ) {
         let free: Vec<FreeTimes> = steps.iter().map(|steps| {
-            FreeTimes::new((0..).map(at).zip(steps.iter().copied()).collect()).expect("sound")
+            FreeTimes::new((0..).map(at_micros).zip(steps.iter().copied()).collect()).expect("sound")
         }).collect();
         let parts: Vec<(usize, u32)> = needs.into_iter().take(free.len()).enumerate().collect();
-        let current = Allocation { start: at(30), span: span(time), parts };
+        let current = Allocation { start: at_micros(30), span: micros(time), parts };
         let fits = |&start: &i64| current.parts.iter().all(|&(place, need)| {
-            free[place].min_free(at(start), at(start + time)) >= need
+            free[place].min_free(at_micros(start), at_micros(start + time)) >= need
         });
         let together = Together::from(free.clone());
-        let found = shift(&together, &current, at(0), current.start);
+        let found = shift(&together, &current, at_micros(0), current.start);
         let found = found.map(|it| it.start.as_micros());
         prop_assert_eq!(found, (0..30).find(fits));
     }

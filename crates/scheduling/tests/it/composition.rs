@@ -6,6 +6,7 @@ use haggle_scheduling::{
     Award, BagCall, BagRequest, Bargainer, Composition, CompositionOptions, CompositionPolicy, Edf,
     EdfConfig, FreeSlot, Offer,
 };
+use haggle_testing::at;
 
 use CompositionPolicy::{FreeTimeSlots, OffersDplb, OffersDplbV2, OffersNoLb, OffersPlb};
 
@@ -19,10 +20,6 @@ pub(crate) struct World {
     pub(crate) slots: Vec<(i64, Option<i64>)>,
     pub(crate) task: i64,
     pub(crate) promises: Vec<i64>,
-}
-
-pub(crate) fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
 }
 
 impl Facts for World {

@@ -2,11 +2,12 @@
 
 use haggle_model::Disclosure;
 use haggle_scheduling::{Award, Composition, CompositionOptions, CompositionPolicy};
+use haggle_testing::at;
 use proptest::prelude::*;
 
 use CompositionPolicy::{FreeTimeSlots, OffersDplb, OffersDplbV2, OffersNoLb, OffersPlb};
 
-use crate::composition::{World, at, call, shares, views};
+use crate::composition::{World, call, shares, views};
 
 /// Offers as a provider makes them, with the whole bag among them or not.
 fn offers(tasks: u32) -> impl Strategy<Value = Vec<(u32, i64)>> {

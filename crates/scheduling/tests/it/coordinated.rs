@@ -5,6 +5,7 @@ use haggle_scheduling::{
     Award, BagRequest, Bargainer, Batch, ConservativeBags, Fractions, LocalScheduler, Offer,
     Request, ReschedulingConfig, ReschedulingRule, Shares, Slot,
 };
+use haggle_testing::at_micros;
 use proptest::prelude::*;
 
 use crate::one_by_one::OneByOne;
@@ -66,10 +67,6 @@ fn job(slot: Slot, processors: u32, span: i64) -> Request {
     Request { slot, processors, span, key: 0, deadline: None, ahead: false }
 }
 
-fn at(micros: i64) -> Time {
-    Time::from_micros(micros)
-}
-
 fn planned(queue: &ConservativeBags, slot: u32) -> Vec<(i64, u32)> {
     let batches = queue.planned(Slot(slot));
     batches.iter().map(|batch| (batch.start.as_micros(), batch.tasks)).collect()
@@ -102,9 +99,9 @@ fn replay(queue: &mut dyn LocalScheduler, arrivals: &[Arrival]) -> Vec<Word> {
         let still = running.partition_point(|run| run.0 <= now);
         for (_, slot, tasks, planned_end) in running.drain(..still) {
             if arrivals[slot.index()].bag {
-                queue.bags().tasks_finished(at(now), slot, tasks, at(planned_end));
+                queue.bags().tasks_finished(at_micros(now), slot, tasks, at_micros(planned_end));
             } else {
-                queue.finished(at(now), slot);
+                queue.finished(at_micros(now), slot);
             }
             said.push(Word::End(now, slot));
         }
@@ -112,34 +109,34 @@ fn replay(queue: &mut dyn LocalScheduler, arrivals: &[Arrival]) -> Vec<Word> {
             let slot = Slot(number as u32);
             if let Some(other) = arrival.withdrawn {
                 let other = Slot(other as u32);
-                said.push(Word::Withdrawn(other, queue.withdraw(at(now), other)));
+                said.push(Word::Withdrawn(other, queue.withdraw(at_micros(now), other)));
             }
             let promise = if arrival.bag {
                 let request = bag(arrival.size, arrival.span);
-                let offers = queue.bags().offers(at(now), &request);
+                let offers = queue.bags().offers(at_micros(now), &request);
                 let offer = offers[arrival.choice.min(offers.len() - 1)];
                 said.push(Word::Offers(offers));
                 let tasks = offer.tasks - (arrival.choice as u32 / 3).min(offer.tasks - 1);
-                queue.bags().award(at(now), slot, &request, &Award::Offered { tasks, offer })
+                queue.bags().award(at_micros(now), slot, &request, &Award::Offered { tasks, offer })
             } else {
-                queue.submit(at(now), job(slot, arrival.size, arrival.span))
+                queue.submit(at_micros(now), job(slot, arrival.size, arrival.span))
             };
             said.push(Word::Promise(slot, promise));
             expected.push(promise.expect("nothing is refused here").as_micros() + arrival.later);
-            queue.bags().bag_expected(slot, at(expected[number]));
+            queue.bags().bag_expected(slot, at_micros(expected[number]));
             let (other, by) = arrival.lowered;
             if other < number && arrivals[other].bag {
                 // Not below the completion of the provider itself: a bag is not done before its share.
                 let own =
                     queue.bags().latest_completion(Slot(other as u32)).map_or(0, Time::as_micros);
                 let lower = i64::max(expected[other] - by, own);
-                queue.bags().bag_expected(Slot(other as u32), at(lower));
+                queue.bags().bag_expected(Slot(other as u32), at_micros(lower));
             }
         }
         let mut started = Vec::new();
         let mut tasks_started = Vec::new();
-        queue.start_due(at(now), &mut started);
-        queue.bags().tasks_due(at(now), &mut tasks_started);
+        queue.start_due(at_micros(now), &mut started);
+        queue.bags().tasks_due(at_micros(now), &mut tasks_started);
         tasks_started.extend(started.into_iter().map(|slot| (slot, 1)));
         for (slot, tasks) in tasks_started {
             let Arrival { run, span, .. } = arrivals[slot.index()];
@@ -174,7 +171,7 @@ proptest! {
             for word in found {
                 match word {
                     Word::Promise(slot, promise) => promises[slot.index()] = promise,
-                    Word::End(end, slot) => prop_assert!(Some(at(end)) <= promises[slot.index()]),
+                    Word::End(end, slot) => prop_assert!(Some(at_micros(end)) <= promises[slot.index()]),
                     _ => {}
                 }
             }
@@ -218,17 +215,19 @@ proptest! {
 fn cx_2_offers_say_the_expected_completion() {
     let fractions = Fractions::new(vec![(1, 4), (1, 2), (3, 4)]);
     let offers = |queue: &mut ConservativeBags| {
-        let offers = queue.offers(at(0), &bag(4, 5));
+        let offers = queue.offers(at_micros(0), &bag(4, 5));
         offers.iter().map(|offer| (offer.tasks, offer.completion.as_micros())).collect::<Vec<_>>()
     };
     let mut first = ConservativeBags::new(2, ReschedulingRule::None.into(), fractions.clone());
-    first.submit(at(0), job(Slot(0), 1, 6));
-    let whole =
-        Award::Placed { batches: vec![Batch { start: at(10), tasks: 2 }], deadline: at(14) };
-    assert_eq!(first.award(at(0), Slot(1), &bag(2, 4), &whole), Some(at(14)));
+    first.submit(at_micros(0), job(Slot(0), 1, 6));
+    let whole = Award::Placed {
+        batches: vec![Batch { start: at_micros(10), tasks: 2 }],
+        deadline: at_micros(14),
+    };
+    assert_eq!(first.award(at_micros(0), Slot(1), &bag(2, 4), &whole), Some(at_micros(14)));
     assert_eq!(offers(&mut first), [(1, 5), (2, 10), (4, 19)]);
     let mut second = ConservativeBags::new(2, ReschedulingRule::None.into(), fractions);
-    second.submit(at(0), job(Slot(0), 2, 2));
+    second.submit(at_micros(0), job(Slot(0), 2, 2));
     assert_eq!(offers(&mut second), [(2, 7), (4, 12)]);
 }
 
@@ -238,15 +237,17 @@ fn cx_5_a_second_pass_fills_what_the_first_has_opened() {
     let plan = |config: ReschedulingConfig| {
         let mut queue = ConservativeBags::new(1, config, Fractions::default());
         let (early, y, x) = (Slot(0), Slot(1), Slot(2));
-        queue.submit(at(-4), job(early, 1, 8));
-        queue.start_due(at(-4), &mut Vec::new());
-        let placed =
-            Award::Placed { batches: vec![Batch { start: at(4), tasks: 1 }], deadline: at(40) };
-        assert_eq!(queue.award(at(-4), y, &bag(1, 4), &placed), Some(at(8)));
-        queue.bag_expected(y, at(40));
-        assert_eq!(queue.submit(at(-4), job(x, 1, 6)), Some(at(14)));
-        queue.finished(at(0), early);
-        queue.start_due(at(0), &mut Vec::new());
+        queue.submit(at_micros(-4), job(early, 1, 8));
+        queue.start_due(at_micros(-4), &mut Vec::new());
+        let placed = Award::Placed {
+            batches: vec![Batch { start: at_micros(4), tasks: 1 }],
+            deadline: at_micros(40),
+        };
+        assert_eq!(queue.award(at_micros(-4), y, &bag(1, 4), &placed), Some(at_micros(8)));
+        queue.bag_expected(y, at_micros(40));
+        assert_eq!(queue.submit(at_micros(-4), job(x, 1, 6)), Some(at_micros(14)));
+        queue.finished(at_micros(0), early);
+        queue.start_due(at_micros(0), &mut Vec::new());
         (planned(&queue, 1), planned(&queue, 2))
     };
     let config = ReschedulingConfig::default();
@@ -261,16 +262,16 @@ fn cx_5_a_second_pass_fills_what_the_first_has_opened() {
 fn a_share_can_be_ordered_by_its_last_task() {
     let planned_at_4 = |rule: ReschedulingRule| {
         let mut queue = ConservativeBags::new(2, rule.into(), Fractions::default());
-        queue.submit(at(0), job(Slot(0), 1, 10));
-        queue.submit(at(0), job(Slot(1), 1, 24));
-        queue.start_due(at(0), &mut Vec::new());
+        queue.submit(at_micros(0), job(Slot(0), 1, 10));
+        queue.submit(at_micros(0), job(Slot(1), 1, 24));
+        queue.start_due(at_micros(0), &mut Vec::new());
         let share = bag(2, 10);
-        let offer = *queue.offers(at(0), &share).last().expect("the whole bag");
+        let offer = *queue.offers(at_micros(0), &share).last().expect("the whole bag");
         let award = Award::Offered { tasks: 2, offer };
-        assert_eq!(queue.award(at(0), Slot(2), &share, &award), Some(at(30)));
-        assert_eq!(queue.submit(at(0), job(Slot(3), 1, 5)), Some(at(29)));
-        queue.finished(at(4), Slot(0));
-        queue.start_due(at(4), &mut Vec::new());
+        assert_eq!(queue.award(at_micros(0), Slot(2), &share, &award), Some(at_micros(30)));
+        assert_eq!(queue.submit(at_micros(0), job(Slot(3), 1, 5)), Some(at_micros(29)));
+        queue.finished(at_micros(4), Slot(0));
+        queue.start_due(at_micros(4), &mut Vec::new());
         // The job may have started.
         (planned(&queue, 2), planned(&queue, 3))
     };
@@ -287,24 +288,24 @@ fn a_block_is_offered_moved_and_started_as_one() {
     let config = ReschedulingConfig::default();
     let mut queue = ConservativeBags::new(4, config, Fractions::default());
     queue = queue.with_shares(Shares::Blocks);
-    queue.submit(at(0), job(Slot(0), 2, 6));
-    queue.submit(at(0), job(Slot(1), 1, 9));
-    queue.start_due(at(0), &mut Vec::new());
+    queue.submit(at_micros(0), job(Slot(0), 2, 6));
+    queue.submit(at_micros(0), job(Slot(1), 1, 9));
+    queue.start_due(at_micros(0), &mut Vec::new());
     let request = bag(4, 5);
-    let offers = queue.offers(at(0), &request);
+    let offers = queue.offers(at_micros(0), &request);
     let told: Vec<_> = offers.iter().map(|it| (it.tasks, it.completion.as_micros())).collect();
     assert_eq!(told, [(1, 5), (3, 11), (4, 14)]);
     let award = Award::Offered { tasks: 4, offer: offers[2] };
-    assert_eq!(queue.award(at(0), Slot(2), &request, &award), Some(at(14)));
+    assert_eq!(queue.award(at_micros(0), Slot(2), &request, &award), Some(at_micros(14)));
     assert_eq!(planned(&queue, 2), [(9, 4)]);
     // At 3 three are free, at 7 all.
     for (now, slot, expected) in [(3, Slot(0), vec![(9, 4)]), (7, Slot(1), vec![(7, 4)])] {
-        queue.finished(at(now), slot);
-        queue.start_due(at(now), &mut Vec::new());
+        queue.finished(at_micros(now), slot);
+        queue.start_due(at_micros(now), &mut Vec::new());
         assert_eq!(planned(&queue, 2), expected, "at {now}");
     }
     let mut started = Vec::new();
-    queue.tasks_due(at(7), &mut started);
+    queue.tasks_due(at_micros(7), &mut started);
     assert_eq!(started, [(Slot(2), 4)]);
 }
 
@@ -315,15 +316,15 @@ fn a_share_wider_than_the_machine_is_several_blocks() {
         let queue = ConservativeBags::new(2, rule.into(), Fractions::default());
         let mut queue = queue.with_shares(Shares::Blocks);
         let request = bag(5, 10);
-        let offer = *queue.offers(at(0), &request).last().expect("the whole bag");
+        let offer = *queue.offers(at_micros(0), &request).last().expect("the whole bag");
         let award = Award::Offered { tasks: 5, offer };
-        assert_eq!(queue.award(at(0), Slot(0), &request, &award), Some(at(30)));
+        assert_eq!(queue.award(at_micros(0), Slot(0), &request, &award), Some(at_micros(30)));
         assert_eq!(planned(&queue, 0), [(0, 2), (10, 2), (20, 1)]);
-        queue.failed(at(0), 1, &[]);
-        assert_eq!(queue.next_start(), Some(at(0)));
+        queue.failed(at_micros(0), 1, &[]);
+        assert_eq!(queue.next_start(), Some(at_micros(0)));
         assert_eq!(planned(&queue, 0)[0], (0, 1));
-        queue.restored(at(4), 1);
-        queue.start_due(at(4), &mut Vec::new());
+        queue.restored(at_micros(4), 1);
+        queue.start_due(at_micros(4), &mut Vec::new());
         assert_eq!(planned(&queue, 0).iter().map(|it| it.1).sum::<u32>(), 5);
         assert!(planned(&queue, 0).iter().all(|it| it.1 <= 2 && it.0 <= 30), "{rule:?}");
     }
@@ -334,21 +335,21 @@ fn a_hold_that_is_given_back_moves_nothing() {
     let mut queue =
         ConservativeBags::new(2, ReschedulingRule::Coordinated.into(), Fractions::default());
     let held = bag(3, 10);
-    let offer = *queue.offers(at(0), &held).last().expect("the whole bag");
+    let offer = *queue.offers(at_micros(0), &held).last().expect("the whole bag");
     let award = Award::Offered { tasks: 3, offer };
-    assert_eq!(queue.award(at(0), Slot(0), &held, &award), Some(at(20)));
-    assert_eq!(queue.submit(at(0), job(Slot(1), 2, 5)), Some(at(25)));
-    assert!(queue.withdraw(at(0), Slot(0)));
-    assert!(!queue.withdraw(at(0), Slot(0)));
-    queue.start_due(at(0), &mut Vec::new());
+    assert_eq!(queue.award(at_micros(0), Slot(0), &held, &award), Some(at_micros(20)));
+    assert_eq!(queue.submit(at_micros(0), job(Slot(1), 2, 5)), Some(at_micros(25)));
+    assert!(queue.withdraw(at_micros(0), Slot(0)));
+    assert!(!queue.withdraw(at_micros(0), Slot(0)));
+    queue.start_due(at_micros(0), &mut Vec::new());
     assert_eq!(planned(&queue, 1), [(20, 1)]);
     assert_eq!(queue.queue_length(), 1);
     // The room is free again for others.
-    assert_eq!(queue.award(at(0), Slot(0), &held, &award), Some(at(20)));
+    assert_eq!(queue.award(at_micros(0), Slot(0), &held, &award), Some(at_micros(20)));
     let mut started = Vec::new();
-    queue.tasks_due(at(0), &mut started);
+    queue.tasks_due(at_micros(0), &mut started);
     assert_eq!(started, [(Slot(0), 2)]);
-    assert!(!queue.withdraw(at(0), Slot(0)), "two tasks run");
+    assert!(!queue.withdraw(at_micros(0), Slot(0)), "two tasks run");
 }
 
 #[test]
@@ -356,14 +357,14 @@ fn nothing_moves_before_its_earliest_start() {
     for (free, earliest, expected) in [(10, 6, 6), (6, 6, 6), (6, 7, 7), (20, 6, 6), (20, 25, 25)] {
         let mut queue =
             ConservativeBags::new(2, ReschedulingRule::Uncoordinated.into(), Fractions::default());
-        queue.submit(at(0), job(Slot(0), 2, 20));
-        queue.submit(at(0), job(Slot(1), 1, free));
-        queue.start_due(at(0), &mut Vec::new());
-        let request = BagRequest { earliest: at(earliest), ..bag(1, 5) };
-        let offer = *queue.offers(at(0), &request).last().expect("the whole bag");
-        queue.award(at(0), Slot(2), &request, &Award::Offered { tasks: 1, offer });
-        queue.finished(at(3), Slot(0));
-        queue.start_due(at(3), &mut Vec::new());
+        queue.submit(at_micros(0), job(Slot(0), 2, 20));
+        queue.submit(at_micros(0), job(Slot(1), 1, free));
+        queue.start_due(at_micros(0), &mut Vec::new());
+        let request = BagRequest { earliest: at_micros(earliest), ..bag(1, 5) };
+        let offer = *queue.offers(at_micros(0), &request).last().expect("the whole bag");
+        queue.award(at_micros(0), Slot(2), &request, &Award::Offered { tasks: 1, offer });
+        queue.finished(at_micros(3), Slot(0));
+        queue.start_due(at_micros(3), &mut Vec::new());
         assert_eq!(planned(&queue, 2), [(expected, 1)], "{free}, {earliest}");
     }
 }
@@ -373,17 +374,17 @@ fn an_award_that_does_not_fit_changes_nothing() {
     let mut queue =
         ConservativeBags::new(2, ReschedulingRule::Coordinated.into(), Fractions::default());
     let request = bag(2, 10);
-    let offer = *queue.offers(at(0), &request).last().expect("the whole bag");
-    queue.submit(at(0), job(Slot(0), 2, 5));
-    let before = queue.free_slots(at(0));
+    let offer = *queue.offers(at_micros(0), &request).last().expect("the whole bag");
+    queue.submit(at_micros(0), job(Slot(0), 2, 5));
+    let before = queue.free_slots(at_micros(0));
     let award = Award::Offered { tasks: 2, offer };
-    assert_eq!(queue.award(at(0), Slot(1), &request, &award), None);
+    assert_eq!(queue.award(at_micros(0), Slot(1), &request, &award), None);
     for (start, tasks, deadline) in [(4, 1, 99), (5, 3, 99), (5, 2, 14), (-1, 1, 99)] {
-        let batches = vec![Batch { start: at(start), tasks }];
-        let award = Award::Placed { batches, deadline: at(deadline) };
-        assert_eq!(queue.award(at(0), Slot(1), &request, &award), None, "at {start}");
+        let batches = vec![Batch { start: at_micros(start), tasks }];
+        let award = Award::Placed { batches, deadline: at_micros(deadline) };
+        assert_eq!(queue.award(at_micros(0), Slot(1), &request, &award), None, "at {start}");
     }
-    assert_eq!(queue.free_slots(at(0)), before);
+    assert_eq!(queue.free_slots(at_micros(0)), before);
     assert_eq!(queue.queue_length(), 1);
 }
 
@@ -391,19 +392,19 @@ fn an_award_that_does_not_fit_changes_nothing() {
 fn an_overrunning_job_pushes_bags_back_in_order_of_arrival() {
     let mut queue =
         ConservativeBags::new(1, ReschedulingRule::Coordinated.into(), Fractions::default());
-    queue.submit(at(0), job(Slot(0), 1, 10));
-    queue.start_due(at(0), &mut Vec::new());
+    queue.submit(at_micros(0), job(Slot(0), 1, 10));
+    queue.start_due(at_micros(0), &mut Vec::new());
     for (slot, tasks) in [(1, 2), (2, 1)] {
         let request = bag(tasks, 5);
-        let offer = *queue.offers(at(0), &request).last().expect("the whole bag");
-        queue.award(at(0), Slot(slot), &request, &Award::Offered { tasks, offer });
+        let offer = *queue.offers(at_micros(0), &request).last().expect("the whole bag");
+        queue.award(at_micros(0), Slot(slot), &request, &Award::Offered { tasks, offer });
     }
-    queue.overran(at(10), Slot(0), at(12));
+    queue.overran(at_micros(10), Slot(0), at_micros(12));
     assert_eq!((planned(&queue, 1), planned(&queue, 2)), (vec![(12, 1), (17, 1)], vec![(22, 1)]));
-    queue.finished(at(11), Slot(0));
-    queue.start_due(at(11), &mut Vec::new());
+    queue.finished(at_micros(11), Slot(0));
+    queue.start_due(at_micros(11), &mut Vec::new());
     let mut started = Vec::new();
-    queue.tasks_due(at(11), &mut started);
+    queue.tasks_due(at_micros(11), &mut started);
     assert_eq!(started, [(Slot(1), 1)]);
     assert_eq!(planned(&queue, 2), [(21, 1)]);
 }
@@ -413,15 +414,17 @@ fn work_behind_a_job_without_a_limit_starts_when_that_ends() {
     let mut queue =
         ConservativeBags::new(2, ReschedulingRule::Coordinated.into(), Fractions::default());
     let endless = Request { span: None, ..job(Slot(0), 2, 1) };
-    assert_eq!(queue.submit(at(0), endless), None);
-    queue.start_due(at(0), &mut Vec::new());
+    assert_eq!(queue.submit(at_micros(0), endless), None);
+    queue.start_due(at_micros(0), &mut Vec::new());
     let request = bag(3, 5);
-    let offer = *queue.offers(at(0), &request).last().expect("the whole bag");
-    assert!(offer.completion > at(0) + Span::FOREVER);
-    assert!(queue.award(at(0), Slot(1), &request, &Award::Offered { tasks: 3, offer }).is_some());
+    let offer = *queue.offers(at_micros(0), &request).last().expect("the whole bag");
+    assert!(offer.completion > at_micros(0) + Span::FOREVER);
+    assert!(
+        queue.award(at_micros(0), Slot(1), &request, &Award::Offered { tasks: 3, offer }).is_some()
+    );
     assert_eq!(queue.next_start(), None);
-    queue.finished(at(7), Slot(0));
-    queue.start_due(at(7), &mut Vec::new());
+    queue.finished(at_micros(7), Slot(0));
+    queue.start_due(at_micros(7), &mut Vec::new());
     assert_eq!(planned(&queue, 1), [(7, 2), (12, 1)]);
     assert_eq!(queue.effort().moved, 3);
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use haggle_model::{JobId, ProviderId, Span, Time};
 use haggle_scheduling::{BagRequest, ReschedulingRule, Slot};
+use haggle_testing::at_micros;
 use proptest::prelude::*;
 
-use crate::system::{Message, System, at};
+use crate::system::{Message, System};
 
 const A: JobId = JobId(0);
 const B: JobId = JobId(1);
@@ -24,8 +25,8 @@ fn two_providers(rule: ReschedulingRule, end_of_q: i64) -> System {
     system.award(B, &bag(1, 5), 5, &[(0, 1)]);
     system.settle();
     let planned = |bag, site| system.table.providers(bag).nth(site).map(|(_, time)| time);
-    assert_eq!((planned(A, 0), planned(A, 1)), (Some(at(20)), Some(at(30))));
-    assert_eq!(planned(B, 0), Some(at(25)));
+    assert_eq!((planned(A, 0), planned(A, 1)), (Some(at_micros(20)), Some(at_micros(30))));
+    assert_eq!(planned(B, 0), Some(at_micros(25)));
     system
 }
 
@@ -44,15 +45,15 @@ fn cx_3_a_last_task_moves_and_its_bag_is_told() {
     system.run_out();
     assert_eq!(ends(&system), [19, 22, 9]);
     let told = [
-        (4, Message::Report(0, B, at(9))),
-        (4, Message::BagCompletion(0, B, at(9))),
-        (12, Message::Report(1, A, at(22))),
-        (12, Message::BagCompletion(0, A, at(22))),
-        (12, Message::BagCompletion(1, A, at(22))),
+        (4, Message::Report(0, B, at_micros(9))),
+        (4, Message::BagCompletion(0, B, at_micros(9))),
+        (12, Message::Report(1, A, at_micros(22))),
+        (12, Message::BagCompletion(0, A, at_micros(22))),
+        (12, Message::BagCompletion(1, A, at_micros(22))),
     ];
     assert_eq!(system.told, told);
     let table: Vec<_> = system.table.providers(A).collect();
-    assert_eq!(table, [(ProviderId(0), at(20)), (ProviderId(1), at(22))]);
+    assert_eq!(table, [(ProviderId(0), at_micros(20)), (ProviderId(1), at_micros(22))]);
 
     for rule in [ReschedulingRule::Uncoordinated, ReschedulingRule::Local] {
         let mut uncoordinated = two_providers(rule, 12);
@@ -70,17 +71,20 @@ fn cx_4_a_provider_that_is_last_now_catches_up() {
     let told: Vec<_> =
         system.told.iter().filter(|(now, _)| *now == 5).map(|&(_, message)| message).collect();
     let expected = [
-        Message::Report(1, A, at(15)),
-        Message::BagCompletion(0, A, at(20)),
-        Message::BagCompletion(1, A, at(20)),
-        Message::Report(0, A, at(19)),
-        Message::BagCompletion(0, A, at(19)),
-        Message::BagCompletion(1, A, at(19)),
+        Message::Report(1, A, at_micros(15)),
+        Message::BagCompletion(0, A, at_micros(20)),
+        Message::BagCompletion(1, A, at_micros(20)),
+        Message::Report(0, A, at_micros(19)),
+        Message::BagCompletion(0, A, at_micros(19)),
+        Message::BagCompletion(1, A, at_micros(19)),
     ];
     assert_eq!(told, expected);
     let table: Vec<_> = system.table.providers(A).collect();
-    assert_eq!(table, [(ProviderId(0), at(19)), (ProviderId(1), at(15))]);
-    assert_eq!(system.known(), [((A, 0), at(19)), ((A, 1), at(19)), ((B, 0), at(9))]);
+    assert_eq!(table, [(ProviderId(0), at_micros(19)), (ProviderId(1), at_micros(15))]);
+    assert_eq!(
+        system.known(),
+        [((A, 0), at_micros(19)), ((A, 1), at_micros(19)), ((B, 0), at_micros(9))]
+    );
     system.run_out();
     assert_eq!(system.told.len(), 8);
 }
@@ -95,7 +99,7 @@ fn cx_6_one_of_several_last_tasks_is_no_news() {
     system.settle();
     system.run_to(4);
     system.settle();
-    assert_eq!(system.latest(g, 0), at(20));
+    assert_eq!(system.latest(g, 0), at_micros(20));
     assert_eq!(system.told, []);
     system.run_out();
     let ends: Vec<i64> = system.ends.iter().filter(|e| e.1 == Slot(2)).map(|e| e.2).collect();
@@ -112,8 +116,8 @@ fn cx_6_a_holder_among_several_is_no_news_for_the_others() {
     system.settle();
     system.run_to(4);
     system.settle();
-    assert_eq!(system.told, [(4, Message::Report(0, A, at(14)))]);
-    assert_eq!(system.table.completion(A), Some(at(20)));
+    assert_eq!(system.told, [(4, Message::Report(0, A, at_micros(14)))]);
+    assert_eq!(system.table.completion(A), Some(at_micros(20)));
 }
 
 #[derive(Clone, Debug)]
@@ -279,6 +283,6 @@ fn without_catching_up_the_table_goes_stale() {
         system.settle();
         (system.table.completion(A), is_right(&system, A))
     };
-    assert_eq!(run(true), (Some(at(15)), true));
+    assert_eq!(run(true), (Some(at_micros(15)), true));
     assert_eq!(run(false), (Some(Time::from_micros(20)), false));
 }

@@ -8,9 +8,10 @@ use haggle_scheduling::reservations::{
     Criterion, Displaced, Granting, ReservationConfig, Reservations, Reserve, Size, Window,
 };
 use haggle_scheduling::{Interval, Killed, LocalScheduler, Maintaining, Overlap, Slot};
+use haggle_testing::{at_micros, micros};
 use proptest::prelude::*;
 
-use crate::reservations::{Asked, asked, at, displaced, request, reserve, span, started};
+use crate::reservations::{Asked, asked, displaced, request, reserve, started};
 
 /// A failure: time, processors, and length.
 type Break = (i64, u32, i64);
@@ -70,10 +71,10 @@ impl<'a> Machine<'a> {
             killed.push(Killed {
                 slot: Slot(slot as u32),
                 processors: self.sizes[slot].0,
-                planned_end: at(end),
+                planned_end: at_micros(end),
             });
         }
-        self.queue.failed(at(now), count, &killed);
+        self.queue.failed(at_micros(now), count, &killed);
         self.down += count;
         self.answer(now, true)?;
         for it in killed {
@@ -88,7 +89,7 @@ impl<'a> Machine<'a> {
                 }
                 None => {
                     self.windows[slot] = None;
-                    self.queue.submit(at(now), request(it.slot.0, processors, time));
+                    self.queue.submit(at_micros(now), request(it.slot.0, processors, time));
                 }
             }
         }
@@ -130,10 +131,10 @@ impl<'a> Machine<'a> {
         let fewer = self.asked[slot].sizes.iter().rev();
         let fewer =
             fewer.filter(|it| request.remedy == Remedy::Shrink && it.0 < request.processors);
-        let fewer = fewer.map(|&(processors, time)| Size { processors, span: span(time) });
+        let fewer = fewer.map(|&(processors, time)| Size { processors, span: micros(time) });
         for size in own.into_iter().chain(fewer) {
             let wish = Reserve { processors: size.processors, span: size.span, ..*request };
-            if self.queue.ask(at(now), &wish, &[], &mut |below| below / 2).is_some() {
+            if self.queue.ask(at_micros(now), &wish, &[], &mut |below| below / 2).is_some() {
                 self.sizes[slot] = (size.processors, size.span.as_micros());
                 return;
             }
@@ -145,7 +146,7 @@ impl<'a> Machine<'a> {
     fn ends(&mut self, now: i64) -> Result<(), TestCaseError> {
         let ended: Vec<_> = self.running.extract_if(.., |&mut (_, end, _)| end == now).collect();
         for (slot, ..) in ended {
-            self.queue.finished(at(now), Slot(slot as u32));
+            self.queue.finished(at_micros(now), Slot(slot as u32));
             self.over += 1;
         }
         for place in 0..self.running.len() {
@@ -153,7 +154,11 @@ impl<'a> Machine<'a> {
             if planned == now {
                 self.disturbed = true;
                 self.running[place].2 += self.sizes[slot].1;
-                self.queue.overran(at(now), Slot(slot as u32), at(self.running[place].2));
+                self.queue.overran(
+                    at_micros(now),
+                    Slot(slot as u32),
+                    at_micros(self.running[place].2),
+                );
                 self.answer(now, false)?;
             }
         }
@@ -165,8 +170,8 @@ impl<'a> Machine<'a> {
             let place = slot as usize;
             let (asked, time) = (&self.asked[place], self.sizes[place].1);
             if let Some(window) = self.windows[place] {
-                prop_assert!(window.earliest(at(asked.job.submitted)) <= at(now));
-                prop_assert!(at(now) <= window.latest_start(span(time)));
+                prop_assert!(window.earliest(at_micros(asked.job.submitted)) <= at_micros(now));
+                prop_assert!(at_micros(now) <= window.latest_start(micros(time)));
             }
             let run = if self.overruns[place] { 2 * time } else { asked.runs(time) };
             self.running.push((place, now + run, now + time));
@@ -183,13 +188,14 @@ impl<'a> Machine<'a> {
         for now in 0..3_000 {
             for (number, &(told, lead, count, lasts)) in (0..).zip(closes) {
                 let start = told + lead;
-                let window = Interval { start: at(start), span: span(lasts), processors: count };
+                let window =
+                    Interval { start: at_micros(start), span: micros(lasts), processors: count };
                 if now == start + lasts && announced.remove(&number) {
                     self.closed.remove(&number);
-                    self.queue.end(at(now), number);
+                    self.queue.end(at_micros(now), number);
                 }
                 let overlap = if number == 0 { Overlap::Refuse } else { Overlap::Break };
-                if now == told && self.queue.announce(at(now), number, window, overlap) {
+                if now == told && self.queue.announce(at_micros(now), number, window, overlap) {
                     self.disturbed = true;
                     announced.insert(number);
                     self.answer(now, false)?;
@@ -197,7 +203,7 @@ impl<'a> Machine<'a> {
             }
             for (place, &(from, count, lasts)) in breaks.iter().enumerate() {
                 if from + lasts == now && failed.remove(&place) {
-                    self.queue.restored(at(now), count);
+                    self.queue.restored(at_micros(now), count);
                     self.down -= count;
                 }
                 let closed: u32 = self.closed.values().sum();
@@ -209,8 +215,8 @@ impl<'a> Machine<'a> {
             self.ends(now)?;
             for (number, &(told, lead, ..)) in (0..).zip(closes) {
                 if now == told + lead && announced.contains(&number) {
-                    let kept = self.queue.kept(at(now), number).min(CAPACITY - self.used());
-                    self.queue.begin(at(now), number, kept);
+                    let kept = self.queue.kept(at_micros(now), number).min(CAPACITY - self.used());
+                    self.queue.begin(at_micros(now), number, kept);
                     self.closed.insert(number, kept);
                 }
             }
@@ -220,7 +226,7 @@ impl<'a> Machine<'a> {
                 let request =
                     reserve(job.slot, now, (job.processors, job.span), job.ready, job.deadline);
                 let request = Reserve { remedy: *remedy, ..request };
-                if self.queue.ask(at(now), &request, &[], &mut |below| below / 2).is_some() {
+                if self.queue.ask(at_micros(now), &request, &[], &mut |below| below / 2).is_some() {
                     self.windows[next] = Some(request.window);
                     self.accepted += 1;
                 }

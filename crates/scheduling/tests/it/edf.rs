@@ -5,6 +5,7 @@ use haggle_scheduling::{
     Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, FreeSlot, Late, LocalScheduler, Offer,
     Request, Slot,
 };
+use haggle_testing::at;
 
 pub(crate) fn edf(processors: u32) -> Edf {
     Edf::new(processors, EdfConfig::default())
@@ -12,10 +13,6 @@ pub(crate) fn edf(processors: u32) -> Edf {
 
 fn strict(processors: u32) -> Edf {
     Edf::new(processors, EdfConfig { mode: Late::Strict, ..EdfConfig::default() })
-}
-
-pub(crate) fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
 }
 
 /// Submits a rigid job at time zero and returns the promise in seconds.

@@ -5,9 +5,10 @@ use haggle_scheduling::{
     Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, Fractions, Late, LocalScheduler, Offer,
     Order, Replan, Request, Slot,
 };
+use haggle_testing::at;
 use proptest::prelude::*;
 
-use crate::edf::{at, bag, edf};
+use crate::edf::{bag, edf};
 use crate::obvious_edf::ObviousEdf;
 use crate::replay::{TestJob, replay};
 

@@ -2,22 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_model::Span;
 use haggle_model::reservation::Remedy;
-use haggle_model::{Span, Time};
 use haggle_scheduling::reservations::{Displaced, Granting, ReservationConfig, Reserve, Window};
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Interval, Killed, LocalScheduler, Order, Overlap, Policy,
     Request, ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
+use haggle_testing::at;
 use proptest::prelude::*;
 
 use crate::obvious::Obvious;
 
 const PROCESSORS: u32 = 8;
-
-fn at(time: i64) -> Time {
-    Time::from_secs(time)
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Work {

@@ -8,15 +8,12 @@ use haggle_scheduling::{
     Compression, Interval, Killed, LocalScheduler, Order, Overlap, Policy, Request, Reserving,
     SchedulerConfig, Slot,
 };
+use haggle_testing::at_micros;
 use proptest::prelude::*;
 
 use crate::obvious_parts::{NEVER, ObviousParts, Place};
 
 const CAPACITY: u32 = 6;
-
-fn at(time: i64) -> Time {
-    Time::from_micros(time)
-}
 
 fn queue(compression: Compression) -> CoallocationQueue {
     let (policy, order) = (Policy::Conservative, Order::Arrival);
@@ -25,7 +22,7 @@ fn queue(compression: Compression) -> CoallocationQueue {
 
 fn interval(place: Place) -> Interval {
     let Place { start, end, processors } = place;
-    Interval { start: at(start), span: Span::from_micros(end - start), processors }
+    Interval { start: at_micros(start), span: Span::from_micros(end - start), processors }
 }
 
 fn request(slot: Slot, processors: u32, span: i64, ahead: bool) -> Request {
@@ -131,7 +128,7 @@ impl World {
     fn catch_up(&mut self) {
         self.obvious.compress(self.now);
         if self.compression == Compression::JobByJob {
-            self.fast.compress(at(self.now));
+            self.fast.compress(at_micros(self.now));
         }
     }
 
@@ -161,9 +158,9 @@ impl World {
                 self.running.pop().expect("processors that are not free run something");
             let processors = self.work[&slot].processors;
             left += processors;
-            killed.push(Killed { slot, processors, planned_end: at(end) });
+            killed.push(Killed { slot, processors, planned_end: at_micros(end) });
         }
-        self.fast.failed(at(self.now), count, &killed);
+        self.fast.failed(at_micros(self.now), count, &killed);
         let displaced = self.obvious.failed(self.now, count, &killed);
         self.displace(displaced);
         self.repairs.push((self.now + lasts, count));
@@ -183,9 +180,9 @@ impl World {
         let request = request(slot, processors, span, ahead);
         if ready > self.now {
             self.catch_up();
-            self.fast.submit_after(at(self.now), request, at(ready));
+            self.fast.submit_after(at_micros(self.now), request, at_micros(ready));
         } else {
-            self.fast.submit(at(self.now), request);
+            self.fast.submit(at_micros(self.now), request);
         }
         self.obvious.submit(self.now, slot, (processors, span), ready, ahead);
     }
@@ -194,7 +191,7 @@ impl World {
         let now = self.now;
         let ended: Vec<_> = self.running.extract_if(.., |it| it.1 == now).collect();
         for (slot, ..) in ended {
-            self.fast.finished(at(now), slot);
+            self.fast.finished(at_micros(now), slot);
             self.obvious.finished(now, slot);
             self.work.remove(&slot);
         }
@@ -203,7 +200,7 @@ impl World {
             if planned == now {
                 let end = now + self.work[&slot].span;
                 self.running[index].2 = end;
-                self.fast.overran(at(now), slot, at(end));
+                self.fast.overran(at_micros(now), slot, at_micros(end));
                 let displaced = self.obvious.overran(now, slot, end);
                 self.displace(displaced);
             }
@@ -215,15 +212,15 @@ impl World {
             let (begin, end, _) = self.windows[number];
             let id = number as u32;
             if end == self.now {
-                self.fast.maintenance().end(at(self.now), id);
+                self.fast.maintenance().end(at_micros(self.now), id);
                 self.obvious.end(id);
                 self.windows[number].2 = 0;
             }
             if begin == self.now {
-                let kept = self.fast.maintenance().kept(at(self.now), id);
+                let kept = self.fast.maintenance().kept(at_micros(self.now), id);
                 assert_eq!(kept, self.obvious.kept(self.now, id));
                 let gets = kept.min(CAPACITY - self.used());
-                self.fast.maintenance().begin(at(self.now), id, gets);
+                self.fast.maintenance().begin(at_micros(self.now), id, gets);
                 self.obvious.begin(id, gets);
                 self.windows[number].2 = gets;
             }
@@ -232,9 +229,9 @@ impl World {
 
     fn start(&mut self) {
         let mut started = Vec::new();
-        self.fast.compress(at(self.now));
+        self.fast.compress(at_micros(self.now));
         self.obvious.compress(self.now);
-        self.fast.start_due(at(self.now), &mut started);
+        self.fast.start_due(at_micros(self.now), &mut started);
         assert_eq!(started, self.obvious.start_due(self.now), "at {}", self.now);
         for slot in started {
             let &(_, Place { end, .. }) =
@@ -262,17 +259,22 @@ impl World {
             Event::Estimate(processors, span, data) => {
                 let lasts = Some(Span::from_micros(span));
                 self.catch_up();
-                let start = self.fast.estimate_after(at(now), processors, lasts, at(now + data));
+                let start = self.fast.estimate_after(
+                    at_micros(now),
+                    processors,
+                    lasts,
+                    at_micros(now + data),
+                );
                 let expected = self.obvious.fit(now + data, processors, span);
                 assert_eq!(
                     start,
-                    Some(if expected < NEVER { at(expected) } else { Time::FOREVER })
+                    Some(if expected < NEVER { at_micros(expected) } else { Time::FOREVER })
                 );
             }
             Event::TakeBack(every) => {
                 let jobs = self.obvious.jobs().into_iter().map(|it| it.0);
                 let slots: Vec<Slot> = jobs.filter(|it| it.index() % every == 0).collect();
-                self.fast.withdraw_all(at(now), &slots);
+                self.fast.withdraw_all(at_micros(now), &slots);
                 for slot in slots {
                     assert!(self.obvious.withdraw(slot));
                     self.work.remove(&slot);
@@ -281,7 +283,7 @@ impl World {
             Event::Hold(processors, lead, span, run) => {
                 let slot = self.slot();
                 let place = Place { start: now + lead, end: now + lead + span, processors };
-                let is_held = self.fast.hold(at(now), slot, interval(place));
+                let is_held = self.fast.hold(at_micros(now), slot, interval(place));
                 assert_eq!(is_held, self.obvious.hold(now, slot, place));
                 if is_held {
                     let run = run.min(span);
@@ -292,29 +294,29 @@ impl World {
             Event::Prepare(part, processors, lead, span) => {
                 let Some(slot) = self.part(part, false) else { return };
                 let to = Place { start: now + lead, end: now + lead + span, processors };
-                let is_ready = self.fast.prepare(at(now), slot, interval(to));
+                let is_ready = self.fast.prepare(at_micros(now), slot, interval(to));
                 assert_eq!(is_ready, self.obvious.prepare(now, slot, to));
             }
             Event::Settle(part) => {
                 let Some(slot) = self.part(part, true) else { return };
-                let has_moved = self.fast.settle(at(now), slot);
+                let has_moved = self.fast.settle(at_micros(now), slot);
                 assert_eq!(has_moved, self.obvious.settle(now, slot));
                 self.measure(slot);
             }
             Event::Abandon(part) => {
                 let Some(slot) = self.part(part, true) else { return };
-                assert!(self.fast.abandon(at(now), slot) && self.obvious.abandon(slot));
+                assert!(self.fast.abandon(at_micros(now), slot) && self.obvious.abandon(slot));
             }
             Event::Withdraw(part) => {
                 let Some(slot) = self.obvious.parts.get(part).map(|it| it.slot) else { return };
-                assert!(self.fast.withdraw(at(now), slot) && self.obvious.withdraw(slot));
+                assert!(self.fast.withdraw(at_micros(now), slot) && self.obvious.withdraw(slot));
                 self.work.remove(&slot);
             }
             Event::Shorten(part, span) => {
                 let Some(slot) = self.part(part, false) else { return };
                 let own = self.obvious.part(slot).expect("it waits").own;
                 let end = own.end.min(own.start + span);
-                self.fast.shorten(at(now), slot, at(end));
+                self.fast.shorten(at_micros(now), slot, at_micros(end));
                 self.obvious.withdraw(slot);
                 assert!(self.obvious.hold(now, slot, Place { end, ..own }));
                 self.measure(slot);
@@ -332,7 +334,7 @@ impl World {
                     Place { start: now + lead + 1, end: now + lead + 1 + lasts, processors };
                 let id = self.windows.len() as u32;
                 let accepted =
-                    self.fast.maintenance().announce(at(now), id, interval(place), overlap);
+                    self.fast.maintenance().announce(at_micros(now), id, interval(place), overlap);
                 assert_eq!(accepted, self.obvious.announce(now, id, place, overlap));
                 let times = if accepted { (place.start, place.end) } else { (-1, -1) };
                 self.windows.push((times.0, times.1, 0));
@@ -351,24 +353,36 @@ impl World {
     /// Compares the plans.
     fn compare(&mut self) {
         let now = self.now;
-        assert_eq!(self.fast.next_start(), self.obvious.next_start().map(at));
+        assert_eq!(self.fast.next_start(), self.obvious.next_start().map(at_micros));
         // A move that was dropped at the start of its part has left room.
-        self.fast.compress(at(now));
+        self.fast.compress(at_micros(now));
         self.obvious.compress(now);
         let jobs = self.obvious.jobs();
         assert_eq!(self.fast.queue_length(), jobs.len());
         for (slot, start) in jobs {
-            let expected = start.map_or(Time::FOREVER, at);
-            assert_eq!(self.fast.planned_start(at(now), slot), Some(expected), "{slot:?} at {now}");
+            let expected = start.map_or(Time::FOREVER, at_micros);
+            assert_eq!(
+                self.fast.planned_start(at_micros(now), slot),
+                Some(expected),
+                "{slot:?} at {now}"
+            );
         }
         for part in &self.obvious.parts {
             assert_eq!(self.fast.planned(part.slot), Some(interval(part.own)));
-            assert_eq!(self.fast.planned_start(at(now), part.slot), None, "a part is no job");
+            assert_eq!(
+                self.fast.planned_start(at_micros(now), part.slot),
+                None,
+                "a part is no job"
+            );
         }
-        let free = self.fast.free_times(at(now), None);
+        let free = self.fast.free_times(at_micros(now), None);
         for time in now..=self.obvious.last() {
             let expected = self.obvious.free(time);
-            assert_eq!(free.min_free(at(time), at(time + 1)), expected, "{time} at {now}");
+            assert_eq!(
+                free.min_free(at_micros(time), at_micros(time + 1)),
+                expected,
+                "{time} at {now}"
+            );
         }
     }
 
@@ -381,7 +395,7 @@ impl World {
             let now = self.now;
             self.end();
             for (_, count) in self.repairs.extract_if(.., |it| it.0 == now).collect::<Vec<_>>() {
-                self.fast.restored(at(now), count);
+                self.fast.restored(at_micros(now), count);
                 self.obvious.restored(now, count);
             }
             self.maintain();
@@ -432,7 +446,7 @@ proptest! {
 
 fn held(queue: &mut CoallocationQueue, slot: u32, start: i64, end: i64, processors: u32) {
     let place = interval(Place { start, end, processors });
-    assert!(queue.hold(at(0), Slot(slot), place), "there is room for {slot}");
+    assert!(queue.hold(at_micros(0), Slot(slot), place), "there is room for {slot}");
 }
 
 fn displaced(queue: &mut CoallocationQueue) -> Vec<u32> {
@@ -443,7 +457,7 @@ fn displaced(queue: &mut CoallocationQueue) -> Vec<u32> {
 
 fn started(queue: &mut CoallocationQueue, now: i64) -> Vec<u32> {
     let mut started = Vec::new();
-    queue.start_due(at(now), &mut started);
+    queue.start_due(at_micros(now), &mut started);
     started.into_iter().map(|slot| slot.0).collect()
 }
 
@@ -456,11 +470,11 @@ fn parts_without_room_on_the_remaining_processors_lose_their_places() {
     held(&mut queue, 1, 12, 20, 3);
     held(&mut queue, 2, 15, 20, 1);
     held(&mut queue, 3, 30, 40, 4);
-    queue.failed(at(5), 3, &[]);
+    queue.failed(at_micros(5), 3, &[]);
     assert_eq!(displaced(&mut queue), [1, 3]);
     assert!(displaced(&mut queue).is_empty(), "each is returned once");
     assert_eq!(started(&mut queue, 10), [0]);
-    queue.restored(at(12), 3);
+    queue.restored(at_micros(12), 3);
     assert!(started(&mut queue, 12).is_empty());
     assert_eq!(started(&mut queue, 15), [2]);
 }
@@ -471,7 +485,7 @@ fn the_part_held_first_comes_first() {
     let mut queue = queue(Compression::ByStart);
     held(&mut queue, 7, 10, 20, 3);
     held(&mut queue, 2, 10, 20, 3);
-    queue.failed(at(5), 3, &[]);
+    queue.failed(at_micros(5), 3, &[]);
     assert_eq!(displaced(&mut queue), [2]);
 }
 
@@ -481,20 +495,20 @@ fn killed_work_is_forgotten() {
     let mut queue = queue(Compression::ByStart);
     held(&mut queue, 0, 0, 20, 2);
     held(&mut queue, 1, 5, 20, 2);
-    queue.submit(at(0), request(Slot(2), 2, 30, false));
+    queue.submit(at_micros(0), request(Slot(2), 2, 30, false));
     assert_eq!(started(&mut queue, 0), [0, 2]);
     let killed = [(0, 2, 20), (2, 2, 30)].map(|(slot, processors, end)| Killed {
         slot: Slot(slot),
         processors,
-        planned_end: at(end),
+        planned_end: at_micros(end),
     });
-    queue.failed(at(3), 4, &killed);
+    queue.failed(at_micros(3), 4, &killed);
     assert!(displaced(&mut queue).is_empty());
-    queue.submit(at(3), request(Slot(2), 2, 30, true));
+    queue.submit(at_micros(3), request(Slot(2), 2, 30, true));
     assert_eq!(started(&mut queue, 5), [1]);
-    assert_eq!(queue.next_start(), Some(at(20)), "the job waits behind the part");
-    queue.restored(at(6), 4);
-    queue.compress(at(6));
+    assert_eq!(queue.next_start(), Some(at_micros(20)), "the job waits behind the part");
+    queue.restored(at_micros(6), 4);
+    queue.compress(at_micros(6));
     assert_eq!(started(&mut queue, 6), [2]);
 }
 
@@ -502,14 +516,14 @@ fn killed_work_is_forgotten() {
 #[test]
 fn a_job_that_overruns_takes_the_place_of_a_part() {
     let mut queue = queue(Compression::ByStart);
-    queue.submit(at(0), request(Slot(0), 4, 10, false));
+    queue.submit(at_micros(0), request(Slot(0), 4, 10, false));
     held(&mut queue, 1, 10, 20, 3);
     held(&mut queue, 2, 25, 30, 6);
     assert_eq!(started(&mut queue, 0), [0]);
-    queue.overran(at(10), Slot(0), at(20));
+    queue.overran(at_micros(10), Slot(0), at_micros(20));
     assert_eq!(displaced(&mut queue), [1]);
     assert!(started(&mut queue, 10).is_empty());
-    assert_eq!(queue.next_start(), Some(at(25)));
+    assert_eq!(queue.next_start(), Some(at_micros(25)));
 }
 
 /// A part that is about to move needs both places, because its agreement may still be dropped.
@@ -519,11 +533,14 @@ fn a_part_about_to_move_loses_both_places_together() {
         let mut queue = queue(Compression::ByStart);
         held(&mut queue, 0, 10, 20, 2);
         let to = Place { start: 4, end: 8, processors };
-        assert!(queue.prepare(at(0), Slot(0), interval(to)));
-        queue.failed(at(1), 1, &[]);
+        assert!(queue.prepare(at_micros(0), Slot(0), interval(to)));
+        queue.failed(at_micros(1), 1, &[]);
         assert_eq!(displaced(&mut queue), lost);
-        assert_eq!(queue.settle(at(2), Slot(0)), lost.is_empty());
-        assert_eq!(queue.free_times(at(2), None).min_free(at(4), at(99)), free);
+        assert_eq!(queue.settle(at_micros(2), Slot(0)), lost.is_empty());
+        assert_eq!(
+            queue.free_times(at_micros(2), None).min_free(at_micros(4), at_micros(99)),
+            free
+        );
     }
 }
 
@@ -533,10 +550,10 @@ fn maintenance_gives_way_to_parts_when_processors_fail() {
     let mut queue = queue(Compression::ByStart);
     held(&mut queue, 0, 10, 20, 3);
     let window = interval(Place { start: 10, end: 15, processors: 3 });
-    assert!(queue.maintenance().announce(at(0), 0, window, Overlap::Refuse));
-    queue.failed(at(5), 2, &[]);
+    assert!(queue.maintenance().announce(at_micros(0), 0, window, Overlap::Refuse));
+    queue.failed(at_micros(5), 2, &[]);
     assert!(displaced(&mut queue).is_empty());
-    assert_eq!(queue.maintenance().kept(at(10), 0), 1);
+    assert_eq!(queue.maintenance().kept(at_micros(10), 0), 1);
 }
 
 /// The part is booked behind the running job. A new job is planned around the part, with the size that ends first.
@@ -545,15 +562,18 @@ fn sizes_of_jobs_are_estimated_beside_parts() {
     let mut queue = queue(Compression::ByStart);
     held(&mut queue, 0, 4, 20, 4);
     let mut start = |processors, span| {
-        queue.estimate_after(at(0), processors, Some(Span::from_micros(span)), at(0))
+        queue.estimate_after(at_micros(0), processors, Some(Span::from_micros(span)), at_micros(0))
     };
-    assert_eq!(start(6, 4), Some(at(0)));
-    assert_eq!(start(4, 6), Some(at(20)));
-    assert_eq!(start(2, 12), Some(at(0)));
-    assert_eq!(queue.submit_after(at(0), request(Slot(1), 4, 6, false), at(3)), Some(at(26)));
-    assert_eq!(queue.planned_start(at(0), Slot(1)), Some(at(20)));
-    queue.submit(at(0), request(Slot(2), 3, 5, false));
-    assert_eq!(queue.planned_start(at(0), Slot(2)), Some(at(26)));
-    queue.withdraw_all(at(0), &[Slot(1)]);
-    assert_eq!(queue.planned_start(at(0), Slot(2)), Some(at(20)), "it moves up");
+    assert_eq!(start(6, 4), Some(at_micros(0)));
+    assert_eq!(start(4, 6), Some(at_micros(20)));
+    assert_eq!(start(2, 12), Some(at_micros(0)));
+    assert_eq!(
+        queue.submit_after(at_micros(0), request(Slot(1), 4, 6, false), at_micros(3)),
+        Some(at_micros(26))
+    );
+    assert_eq!(queue.planned_start(at_micros(0), Slot(1)), Some(at_micros(20)));
+    queue.submit(at_micros(0), request(Slot(2), 3, 5, false));
+    assert_eq!(queue.planned_start(at_micros(0), Slot(2)), Some(at_micros(26)));
+    queue.withdraw_all(at_micros(0), &[Slot(1)]);
+    assert_eq!(queue.planned_start(at_micros(0), Slot(2)), Some(at_micros(20)), "it moves up");
 }

@@ -1,23 +1,16 @@
 //! Reservations with windows: worked cases, and random worlds against the definition.
 
+use haggle_model::Time;
 use haggle_model::reservation::Remedy;
-use haggle_model::{Span, Time};
 use haggle_scheduling::reservations::{
     AfterAnchor, Alternative, Criterion, Displaced, Granted, Granting, Percent, ReservationConfig,
     Reservations, Reserve, Size, Window,
 };
 use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
+use haggle_testing::{at_micros, micros};
 use proptest::prelude::*;
 
 use crate::obvious_reservations::{FOREVER, Job, ObviousReservations};
-
-pub(crate) fn at(time: i64) -> Time {
-    Time::from_micros(time)
-}
-
-pub(crate) fn span(time: i64) -> Span {
-    Span::from_micros(time)
-}
 
 fn no_draw(_: usize) -> usize {
     panic!("only the shuffle draws")
@@ -34,10 +27,10 @@ pub(crate) fn reserve(
 ) -> Reserve {
     Reserve {
         slot: Slot(slot),
-        submitted: at(submitted),
+        submitted: at_micros(submitted),
         processors: work.0,
-        span: span(work.1),
-        window: Window { ready: ready.map(at), deadline: at(by) },
+        span: micros(work.1),
+        window: Window { ready: ready.map(at_micros), deadline: at_micros(by) },
         fix_at: None,
         accepts: None,
         remedy: Remedy::Postpone,
@@ -46,7 +39,7 @@ pub(crate) fn reserve(
 
 /// Requests a reservation and returns the granted start.
 fn ask(queue: &mut Reservations, now: i64, request: &Reserve) -> Option<i64> {
-    let granted = queue.ask(at(now), request, &[], &mut no_draw);
+    let granted = queue.ask(at_micros(now), request, &[], &mut no_draw);
     granted.map(|granted| granted.start.as_micros())
 }
 
@@ -69,25 +62,29 @@ fn who_waits_for_a_job_without_a_limit_gets_a_place_when_it_ends() {
         let job = |slot, processors, limit: Option<i64>| Request {
             slot: Slot(slot),
             processors,
-            span: limit.map(span),
+            span: limit.map(micros),
             key: 0,
             deadline: None,
             ahead: false,
         };
-        queue.submit(at(0), job(0, 1, None));
-        queue.submit(at(0), job(1, 4, Some(2)));
+        queue.submit(at_micros(0), job(0, 1, None));
+        queue.submit(at_micros(0), job(1, 4, Some(2)));
         let mut started = Vec::new();
-        queue.start_due(at(0), &mut started);
+        queue.start_due(at_micros(0), &mut started);
         assert_eq!(started, [Slot(0)]);
         assert_eq!(queue.next_start(), None);
-        queue.finished(at(5), Slot(0));
-        queue.start_due(at(5), &mut started);
+        queue.finished(at_micros(5), Slot(0));
+        queue.start_due(at_micros(5), &mut started);
         assert_eq!(started, [Slot(0), Slot(1)], "compresses: {compresses}");
-        queue.failed(at(6), 1, &[Killed { slot: Slot(1), processors: 4, planned_end: at(7) }]);
-        queue.submit(at(6), job(2, 4, Some(2)));
+        queue.failed(
+            at_micros(6),
+            1,
+            &[Killed { slot: Slot(1), processors: 4, planned_end: at_micros(7) }],
+        );
+        queue.submit(at_micros(6), job(2, 4, Some(2)));
         assert_eq!(queue.next_start(), None);
-        queue.restored(at(8), 1);
-        queue.start_due(at(8), &mut started);
+        queue.restored(at_micros(8), 1);
+        queue.start_due(at_micros(8), &mut started);
         assert_eq!(started, [Slot(0), Slot(1), Slot(2)], "compresses: {compresses}");
     }
 }
@@ -108,11 +105,11 @@ fn what_waits_moves_up_when_something_ends_early() {
             let time = i64::from(now);
             let job = reserve(now + 1, time, (processors, span), None, FOREVER);
             assert_eq!(ask(&mut queue, time, &job), Some(start));
-            queue.start_due(at(time), &mut started);
+            queue.start_due(at_micros(time), &mut started);
         }
         assert_eq!(started, [Slot(1), Slot(3)]);
-        queue.finished(at(6), Slot(1));
-        queue.start_due(at(6), &mut started);
+        queue.finished(at_micros(6), Slot(1));
+        queue.start_due(at_micros(6), &mut started);
         assert_eq!(started.len() == 3, compresses, "the second starts when there is room");
         assert_eq!(planned(&queue, 4), Some(starts[1]));
         assert_eq!(planned(&queue, 2), (!compresses).then_some(starts[0]));
@@ -130,11 +127,11 @@ fn flexibility_shrinks_as_time_goes_on() {
         (Some(110), 260, 120, 30),
     ];
     for (ready, deadline, time, delta) in table {
-        let window = Window { ready: ready.map(at), deadline: at(deadline) };
-        assert_eq!(window.flexibility(span(time), at(100)), span(delta));
+        let window = Window { ready: ready.map(at_micros), deadline: at_micros(deadline) };
+        assert_eq!(window.flexibility(micros(time), at_micros(100)), micros(delta));
     }
-    let window = Window { ready: None, deadline: at(400) };
-    assert_eq!(window.flexibility(span(200), at(150)), span(50));
+    let window = Window { ready: None, deadline: at_micros(400) };
+    assert_eq!(window.flexibility(micros(200), at_micros(150)), micros(50));
 }
 
 /// Case M3: the new job goes behind the job that finds no place any more.
@@ -155,7 +152,7 @@ fn the_nearest_alternative_within_the_threshold_is_taken() {
         assert_eq!(ask(&mut queue, -4, &reserve(0, -4, (2, 10), Some(8), 22)), Some(8));
         let mut newcomer = reserve(1, 0, (2, 5), Some(8), 20);
         assert_eq!(ask(&mut queue, 0, &newcomer), None, "it takes none");
-        let offered = queue.alternatives(at(0), &newcomer, &[], 9, &mut no_draw);
+        let offered = queue.alternatives(at_micros(0), &newcomer, &[], 9, &mut no_draw);
         let offered: Vec<_> =
             offered.iter().map(|it| (it.start.as_micros(), it.phi(newcomer.span))).collect();
         let expected = [(3, 1.0), (22, 1.4)];
@@ -174,11 +171,11 @@ fn an_alternative_may_come_behind_what_runs() {
     for (threshold, granted) in [(25, None), (50, Some(30))] {
         let mut queue = queue(4, Criterion::Edf, Some(threshold));
         assert_eq!(ask(&mut queue, -1, &reserve(0, -1, (3, 31), None, FOREVER)), Some(-1));
-        queue.start_due(at(-1), &mut Vec::new());
+        queue.start_due(at_micros(-1), &mut Vec::new());
         assert_eq!(ask(&mut queue, 0, &reserve(1, 0, (2, 10), Some(40), 50)), Some(40));
         assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (4, 5), Some(50), 60)), Some(50));
         let newcomer = Reserve { accepts: Some(100), ..reserve(3, 0, (2, 10), Some(25), 35) };
-        let taken = queue.ask(at(0), &newcomer, &[], &mut no_draw);
+        let taken = queue.ask(at_micros(0), &newcomer, &[], &mut no_draw);
         assert_eq!(taken.map(|it| it.start.as_micros()), granted);
         let phi = taken.and_then(|it| it.alternative).map(|it| it.phi(newcomer.span));
         assert_eq!(phi, granted.map(|_| 0.5));
@@ -193,7 +190,7 @@ fn windows_close_after_a_share_of_the_waiting_time() {
     let fixed = |start: i64| {
         shares.map(|share| {
             let request = Reserve { fix_at: Some(share), ..reserve(0, 0, (1, 7), None, 90) };
-            request.fixed_at(at(start)).map(Time::as_micros)
+            request.fixed_at(at_micros(start)).map(Time::as_micros)
         })
     };
     assert_eq!(fixed(40), [Some(10), Some(20), Some(30)]);
@@ -203,19 +200,19 @@ fn windows_close_after_a_share_of_the_waiting_time() {
     for (slot, end) in [(0, 40), (1, 24)] {
         assert_eq!(ask(&mut queue, 0, &reserve(slot, 0, (1, end), Some(0), end)), Some(0));
     }
-    queue.start_due(at(0), &mut Vec::new());
+    queue.start_due(at_micros(0), &mut Vec::new());
     let request = Reserve { fix_at: Some(50), ..reserve(2, 0, (2, 7), None, 90) };
     assert_eq!(ask(&mut queue, 0, &request), Some(40));
-    assert_eq!(queue.next_start(), Some(at(20)));
-    queue.finished(at(8), Slot(0));
-    queue.start_due(at(8), &mut Vec::new());
-    assert_eq!((planned(&queue, 2), queue.next_start()), (Some(24), Some(at(12))));
-    queue.start_due(at(12), &mut Vec::new());
-    assert_eq!(queue.next_start(), Some(at(24)));
-    queue.finished(at(13), Slot(1));
-    queue.start_due(at(13), &mut Vec::new());
+    assert_eq!(queue.next_start(), Some(at_micros(20)));
+    queue.finished(at_micros(8), Slot(0));
+    queue.start_due(at_micros(8), &mut Vec::new());
+    assert_eq!((planned(&queue, 2), queue.next_start()), (Some(24), Some(at_micros(12))));
+    queue.start_due(at_micros(12), &mut Vec::new());
+    assert_eq!(queue.next_start(), Some(at_micros(24)));
+    queue.finished(at_micros(13), Slot(1));
+    queue.start_due(at_micros(13), &mut Vec::new());
     assert_eq!(planned(&queue, 2), Some(24), "it moves no more");
-    assert_eq!(queue.fix(at(14), Slot(2)), Some(at(24)));
+    assert_eq!(queue.fix(at_micros(14), Slot(2)), Some(at_micros(24)));
 }
 
 /// A share of zero fixes the start at once, and a later job must be planned around it.
@@ -233,7 +230,7 @@ pub(crate) fn request(slot: u32, processors: u32, span: i64) -> Request {
     Request {
         slot: Slot(slot),
         processors,
-        span: Some(Span::from_micros(span)),
+        span: Some(micros(span)),
         key: 0,
         deadline: None,
         ahead: false,
@@ -248,7 +245,7 @@ pub(crate) fn displaced(queue: &mut Reservations) -> Vec<(u32, Displaced)> {
 
 pub(crate) fn started(queue: &mut Reservations, now: i64) -> Vec<u32> {
     let mut started = Vec::new();
-    queue.start_due(at(now), &mut started);
+    queue.start_due(at_micros(now), &mut started);
     started.into_iter().map(|slot| slot.0).collect()
 }
 
@@ -257,12 +254,12 @@ pub(crate) fn started(queue: &mut Reservations, now: i64) -> Vec<u32> {
 fn a_job_without_a_window_goes_aside() {
     let mut queue = queue(2, Criterion::Edf, None);
     assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (2, 5), Some(10), 15)), Some(10));
-    assert_eq!(queue.estimate_start(at(0), 1, Some(span(12))), Some(at(15)));
-    assert_eq!(queue.submit(at(0), request(1, 1, 12)), None, "nothing is promised");
+    assert_eq!(queue.estimate_start(at_micros(0), 1, Some(micros(12))), Some(at_micros(15)));
+    assert_eq!(queue.submit(at_micros(0), request(1, 1, 12)), None, "nothing is promised");
     assert_eq!(planned(&queue, 1), Some(15));
     assert_eq!(ask(&mut queue, 1, &reserve(2, 1, (2, 9), Some(16), 25)), Some(16));
     assert_eq!(planned(&queue, 1), Some(25));
-    assert!(queue.withdraw(at(2), Slot(2)));
+    assert!(queue.withdraw(at_micros(2), Slot(2)));
     assert_eq!((started(&mut queue, 2), planned(&queue, 1)), (vec![], Some(15)));
 }
 
@@ -276,14 +273,16 @@ fn a_job_without_a_window_keeps_no_reservation_out() {
             let mut queue = queue(5, criterion, None);
             let mut draw = |below: usize| below / 2;
             let mut ask = |queue: &mut Reservations, now, request: &Reserve| {
-                queue.ask(at(now), request, &[], &mut draw).map(|granted| granted.start.as_micros())
+                queue
+                    .ask(at_micros(now), request, &[], &mut draw)
+                    .map(|granted| granted.start.as_micros())
             };
             let granted = ask(&mut queue, 0, &reserve(0, 0, (4, 400), Some(0), 400));
             assert_eq!(granted, Some(0));
-            queue.submit(at(0), request(1, 4, 101));
-            let behind = Request { span: (!forever).then(|| span(90)), ..request(2, 2, 90) };
-            queue.submit(at(0), behind);
-            queue.submit(at(0), request(3, 5, 10));
+            queue.submit(at_micros(0), request(1, 4, 101));
+            let behind = Request { span: (!forever).then(|| micros(90)), ..request(2, 2, 90) };
+            queue.submit(at_micros(0), behind);
+            queue.submit(at_micros(0), request(3, 5, 10));
             assert_eq!(planned(&queue, 1), Some(400));
             let granted = ask(&mut queue, 10, &reserve(4, 10, (5, 50), Some(400), 450));
             assert_eq!(granted, Some(400), "{criterion:?}");
@@ -300,10 +299,14 @@ fn a_job_without_a_window_goes_aside_where_processors_fail() {
     assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 10), Some(0), 10)), Some(0));
     assert_eq!(ask(&mut queue, 0, &reserve(1, 0, (1, 10), Some(0), 10)), Some(0));
     assert_eq!(started(&mut queue, 0), [0, 1]);
-    queue.submit(at(0), request(2, 1, 10));
+    queue.submit(at_micros(0), request(2, 1, 10));
     assert_eq!(ask(&mut queue, 0, &reserve(3, 0, (1, 3), Some(12), 15)), Some(12));
     assert_eq!(planned(&queue, 2), Some(10));
-    queue.failed(at(5), 1, &[Killed { slot: Slot(1), processors: 1, planned_end: at(10) }]);
+    queue.failed(
+        at_micros(5),
+        1,
+        &[Killed { slot: Slot(1), processors: 1, planned_end: at_micros(10) }],
+    );
     assert_eq!((planned(&queue, 2), planned(&queue, 3)), (Some(15), Some(12)));
     assert!(displaced(&mut queue).iter().all(|&(slot, _)| slot == 2));
 }
@@ -331,16 +334,19 @@ fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
         }
         let newcomer = request_of(4);
         assert_eq!(ask(&mut queue, 87, &newcomer), None);
-        let offered = queue.alternatives(at(87), &newcomer, &[], 5, &mut no_draw);
-        assert_eq!(offered.first().map(|it| it.start), Some(at(857)));
+        let offered = queue.alternatives(at_micros(87), &newcomer, &[], 5, &mut no_draw);
+        assert_eq!(offered.first().map(|it| it.start), Some(at_micros(857)));
         assert_eq!(planned(&queue, 2), Some(884));
         if comes {
-            queue.submit(at(88), request(9, 16, 700));
+            queue.submit(at_micros(88), request(9, 16, 700));
         }
         // The reservation is recognised by its request, whatever slot it gets.
         let again = Reserve { slot: Slot(7), ..newcomer };
-        let taken = queue.take(at(89), &again, offered[0], &mut no_draw);
-        assert_eq!(taken.map(|it| (it.start, it.alternative)), Some((at(857), Some(offered[0]))));
+        let taken = queue.take(at_micros(89), &again, offered[0], &mut no_draw);
+        assert_eq!(
+            taken.map(|it| (it.start, it.alternative)),
+            Some((at_micros(857), Some(offered[0])))
+        );
         assert_eq!((planned(&queue, 7), planned(&queue, 2)), (Some(857), Some(966)));
     }
 }
@@ -351,14 +357,14 @@ fn an_alternative_is_lost_when_others_have_taken_its_place() {
     let mut queue = queue(1, Criterion::Edf, Some(200));
     assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 10), Some(10), 20)), Some(10));
     let newcomer = reserve(1, 0, (1, 10), Some(12), 22);
-    let offered = queue.alternatives(at(0), &newcomer, &[], 5, &mut no_draw);
+    let offered = queue.alternatives(at_micros(0), &newcomer, &[], 5, &mut no_draw);
     let starts: Vec<i64> = offered.iter().map(|it| it.start.as_micros()).collect();
     assert_eq!(starts, [20, 0]);
-    queue.submit(at(0), request(2, 1, 5));
+    queue.submit(at_micros(0), request(2, 1, 5));
     assert_eq!(started(&mut queue, 0), [2]);
-    assert_eq!(queue.take(at(1), &newcomer, offered[1], &mut no_draw), None);
-    let taken = queue.take(at(1), &newcomer, offered[0], &mut no_draw);
-    assert_eq!(taken.map(|it| it.start), Some(at(20)));
+    assert_eq!(queue.take(at_micros(1), &newcomer, offered[1], &mut no_draw), None);
+    let taken = queue.take(at_micros(1), &newcomer, offered[0], &mut no_draw);
+    assert_eq!(taken.map(|it| it.start), Some(at_micros(20)));
 }
 
 /// A job that overruns moves others within their windows, and breaks the windows without room. A reservation that was
@@ -370,12 +376,12 @@ fn who_runs_over_its_plan_breaks_no_window_that_has_room() {
     assert_eq!(ask(&mut queue, 0, &reserve(1, 0, (1, 4), Some(10), 14)), Some(10));
     assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (1, 2), Some(14), 30)), Some(14));
     assert_eq!(started(&mut queue, 0), [0]);
-    queue.overran(at(10), Slot(0), at(20));
+    queue.overran(at_micros(10), Slot(0), at_micros(20));
     assert_eq!((planned(&queue, 1), planned(&queue, 2)), (Some(22), Some(20)));
-    let expected = [(2, Displaced::Moved(at(20))), (1, Displaced::Postponed(at(22)))];
+    let expected = [(2, Displaced::Moved(at_micros(20))), (1, Displaced::Postponed(at_micros(22)))];
     assert_eq!(displaced(&mut queue), expected);
     assert_eq!(ask(&mut queue, 11, &reserve(3, 11, (1, 4), Some(22), 26)), None);
-    queue.finished(at(12), Slot(0));
+    queue.finished(at_micros(12), Slot(0));
     assert_eq!(started(&mut queue, 12), Vec::<u32>::new());
     let moved = (planned(&queue, 1), planned(&queue, 2));
     assert_eq!(moved, (Some(16), Some(14)), "both move up, the one that starts first before");
@@ -391,15 +397,15 @@ fn failures_break_windows_that_have_no_room_left() {
         assert_eq!(ask(&mut queue, 0, &asked), Some(ready));
     }
     assert_eq!(started(&mut queue, 0), [0]);
-    let killed = Killed { slot: Slot(0), processors: 2, planned_end: at(10) };
-    queue.failed(at(4), 1, &[killed]);
+    let killed = Killed { slot: Slot(0), processors: 2, planned_end: at_micros(10) };
+    queue.failed(at_micros(4), 1, &[killed]);
     assert_eq!(displaced(&mut queue), [(1, Displaced::Postponed(Time::FOREVER))]);
-    queue.submit(at(4), request(0, 2, 10));
+    queue.submit(at_micros(4), request(0, 2, 10));
     assert_eq!(started(&mut queue, 4), [0], "two are left");
     assert_eq!(planned(&queue, 2), Some(20));
-    queue.restored(at(6), 1);
+    queue.restored(at_micros(6), 1);
     assert_eq!((started(&mut queue, 6), planned(&queue, 1)), (vec![], Some(30)));
-    assert_eq!(queue.next_start(), Some(at(20)));
+    assert_eq!(queue.next_start(), Some(at_micros(20)));
 }
 
 /// One of three processors fails. Beside a job on two of them there is no room until that ends at 12. A job of 10 has
@@ -407,10 +413,10 @@ fn failures_break_windows_that_have_no_room_left() {
 #[test]
 fn who_has_no_room_left_waits_on_or_not() {
     for (remedy, by, expected) in [
-        (Remedy::Postpone, 20, Some(Displaced::Postponed(at(12)))),
+        (Remedy::Postpone, 20, Some(Displaced::Postponed(at_micros(12)))),
         (Remedy::Substitute, 20, None),
         (Remedy::Shrink, 20, None),
-        (Remedy::Substitute, 30, Some(Displaced::Moved(at(12)))),
+        (Remedy::Substitute, 30, Some(Displaced::Moved(at_micros(12)))),
         (Remedy::Revoke, 30, None),
     ] {
         let mut queue = queue(3, Criterion::Edf, None);
@@ -418,7 +424,7 @@ fn who_has_no_room_left_waits_on_or_not() {
         let asked = Reserve { remedy, ..reserve(1, 0, (1, 10), Some(0), by) };
         assert_eq!(ask(&mut queue, 0, &asked), Some(0));
         assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (1, 2), Some(12), 14)), Some(12));
-        queue.failed(at(0), 1, &[]);
+        queue.failed(at_micros(0), 1, &[]);
         let expected = expected.unwrap_or(Displaced::Out(asked));
         assert_eq!(displaced(&mut queue), [(1, expected)]);
         let waits = planned(&queue, 1).is_some();
@@ -536,7 +542,7 @@ fn compare(
         for (slot, it) in (0_u32..).zip(asked) {
             let span = sizes[slot as usize].1;
             if starts[slot as usize].is_some_and(|start| start + it.runs(span) == now) {
-                fast.finished(at(now), Slot(slot));
+                fast.finished(at_micros(now), Slot(slot));
                 slow.leave(slot);
                 early |= it.runs(span) < span;
             }
@@ -547,10 +553,10 @@ fn compare(
         slow.fix_due(now);
         let start_due = |fast: &mut Reservations, slow: &mut ObviousReservations| {
             let mut started = Vec::new();
-            fast.start_due(at(now), &mut started);
+            fast.start_due(at_micros(now), &mut started);
             let expected: Vec<Slot> = slow.start_due(now).into_iter().map(Slot).collect();
             prop_assert_eq!(&started, &expected);
-            prop_assert!(fast.next_start().is_none_or(|time| time > at(now)));
+            prop_assert!(fast.next_start().is_none_or(|time| time > at_micros(now)));
             Ok(started)
         };
         for slot in start_due(&mut fast, &mut slow)? {
@@ -564,10 +570,10 @@ fn compare(
                 accepts: *accepts,
                 ..reserve(job.slot, now, (job.processors, job.span), job.ready, job.deadline)
             };
-            let other = |&(processors, time): &(u32, i64)| Size { processors, span: span(time) };
+            let other = |&(processors, time): &(u32, i64)| Size { processors, span: micros(time) };
             let others_fast: Vec<Size> = others.iter().map(other).collect();
             if job.ready.is_none() && job.deadline == FOREVER {
-                fast.submit(at(now), self::request(job.slot, job.processors, job.span));
+                fast.submit(at_micros(now), self::request(job.slot, job.processors, job.span));
                 slow.submit(now, Job { fix_at: None, ..*job });
                 slow.fix_due(now);
                 accepted.push((next, Window::ANY));
@@ -576,17 +582,18 @@ fn compare(
             }
             let accepts = accepts.filter(|_| taking == Taking::AtOnce);
             let request = Reserve { accepts, ..request };
-            let mut found = fast.ask(at(now), &request, &others_fast, &mut fast_draw);
+            let mut found = fast.ask(at_micros(now), &request, &others_fast, &mut fast_draw);
             let mut expected = slow.ask(now, *job, others, accepts, &mut slow_draw);
             if taking == Taking::OfOffers && found.is_none() && expected.is_none() {
-                let offered = fast.alternatives(at(now), &request, &others_fast, 4, &mut fast_draw);
+                let offered =
+                    fast.alternatives(at_micros(now), &request, &others_fast, 4, &mut fast_draw);
                 let mut offers = slow.offers(now, *job, others, 4, &mut slow_draw);
                 let starts = |it: &Alternative| it.start.as_micros();
                 let expected_starts: Vec<i64> = offers.iter().map(|it| it.0.3).collect();
                 prop_assert_eq!(offered.iter().map(starts).collect::<Vec<_>>(), expected_starts);
                 if !offers.is_empty() {
                     let which = job.slot as usize % offers.len();
-                    found = fast.take(at(now), &request, offered[which], &mut no_draw);
+                    found = fast.take(at_micros(now), &request, offered[which], &mut no_draw);
                     let (option, plan) = offers.swap_remove(which);
                     slow.waiting = plan;
                     expected = Some((option.3, Some(option)));
@@ -607,7 +614,7 @@ fn compare(
                 accepted.push((next, taken.window));
             }
             if let Some(&Job { slot, .. }) = cancelled.and_then(|place| slow.waiting.get(place)) {
-                prop_assert!(fast.withdraw(at(now), Slot(slot)));
+                prop_assert!(fast.withdraw(at_micros(now), Slot(slot)));
                 slow.leave(slot);
                 slow.compress(now);
                 slow.fix_due(now);
@@ -626,8 +633,8 @@ fn compare(
     // Every accepted reservation has started, within its window.
     for (place, window) in accepted {
         let start = starts[place].expect("what is accepted is never refused");
-        prop_assert!(window.earliest(at(asked[place].at)) <= at(start));
-        prop_assert!(at(start) <= window.latest_start(span(sizes[place].1)));
+        prop_assert!(window.earliest(at_micros(asked[place].at)) <= at_micros(start));
+        prop_assert!(at_micros(start) <= window.latest_start(micros(sizes[place].1)));
     }
     let runs = |time: i64| {
         let starts = starts.iter().zip(asked).zip(&sizes);
@@ -689,10 +696,10 @@ proptest! {
             let mut queue = queue(5, criterion, None);
             let mut draw = |below: usize| below / 2;
             let strict = |it: &Asked| Reserve {
-                window: Window::strict(at(it.job.ready.unwrap_or(it.at)), span(it.job.span)),
+                window: Window::strict(at_micros(it.job.ready.unwrap_or(it.at)), micros(it.job.span)),
                 ..reserve(it.job.slot, it.at, (it.job.processors, it.job.span), None, 0)
             };
-            let ask = |it: &Asked| queue.ask(at(it.at), &strict(it), &[], &mut draw);
+            let ask = |it: &Asked| queue.ask(at_micros(it.at), &strict(it), &[], &mut draw);
             asked.iter().map(ask).collect::<Vec<_>>()
         };
         for criterion in Criterion::ALL {
@@ -712,7 +719,7 @@ proptest! {
             let ask = |it: &Asked| {
                 let Job { slot, processors, span, ready, deadline, .. } = it.job;
                 let request = reserve(slot, it.at, (processors, span), ready, deadline);
-                queue.ask(at(it.at), &Reserve { fix_at, ..request }, &[], &mut draw)
+                queue.ask(at_micros(it.at), &Reserve { fix_at, ..request }, &[], &mut draw)
             };
             asked.iter().map(ask).collect::<Vec<_>>()
         };

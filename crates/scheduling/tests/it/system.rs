@@ -9,10 +9,7 @@ use haggle_scheduling::{
     Award, BagRequest, Bargainer, ConservativeBags, Fractions, Holder, LocalScheduler, Offer,
     Request, ReschedulingRule, Slot,
 };
-
-pub(crate) fn at(micros: i64) -> Time {
-    Time::from_micros(micros)
-}
+use haggle_testing::at_micros;
 
 /// Messages between a provider and the metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +84,12 @@ impl System {
         let slot = self.new_slot(site, span, run, false);
         let span = Some(Span::from_micros(span));
         let request = Request { slot, processors, span, key: 0, deadline: None, ahead: false };
-        self.sites[site].submit(at(self.now), request);
+        self.sites[site].submit(at_micros(self.now), request);
         slot
     }
 
     pub(crate) fn offers(&mut self, site: usize, bag: &BagRequest) -> Vec<Offer> {
-        self.sites[site].offers(at(self.now), bag)
+        self.sites[site].offers(at_micros(self.now), bag)
     }
 
     /// Awards (provider, tasks) of a bag and notifies all of these providers of its completion.
@@ -102,7 +99,7 @@ impl System {
             let slot = self.new_slot(site, bag.span.as_micros(), run, true);
             let offer = Offer { tasks, completion: Time::FOREVER };
             let award = Award::Offered { tasks, offer };
-            let completion = self.sites[site].award(at(self.now), slot, bag, &award);
+            let completion = self.sites[site].award(at_micros(self.now), slot, bag, &award);
             let completion = completion.expect("any completion will do");
             self.table.commit(id, ProviderId(site as u32), completion);
             committed.push((site, slot, completion));
@@ -155,16 +152,21 @@ impl System {
         for Run { site, slot, tasks, planned_end, .. } in self.running.drain(..ended) {
             self.ends.push((site, slot, self.now));
             if self.run_times[site][slot.index()].2 {
-                self.sites[site].tasks_finished(at(self.now), slot, tasks, at(planned_end));
+                self.sites[site].tasks_finished(
+                    at_micros(self.now),
+                    slot,
+                    tasks,
+                    at_micros(planned_end),
+                );
             } else {
-                self.sites[site].finished(at(self.now), slot);
+                self.sites[site].finished(at_micros(self.now), slot);
             }
             if self.sites[site].latest_completion(slot).is_none() {
                 let of_slot = |((_, s), share): &(&(JobId, usize), &mut Share)| {
                     *s == site && share.slot == slot
                 };
                 if let Some((_, share)) = self.shares.iter_mut().find(of_slot) {
-                    share.ended = Some(at(self.now));
+                    share.ended = Some(at_micros(self.now));
                 }
             }
         }
@@ -183,8 +185,8 @@ impl System {
     pub(crate) fn revise(&mut self) -> Vec<Message> {
         for site in 0..self.sites.len() {
             let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
-            self.sites[site].start_due(at(self.now), &mut jobs);
-            self.sites[site].tasks_due(at(self.now), &mut tasks);
+            self.sites[site].start_due(at_micros(self.now), &mut jobs);
+            self.sites[site].tasks_due(at_micros(self.now), &mut tasks);
             tasks.extend(jobs.into_iter().map(|slot| (slot, 1)));
             for (slot, tasks) in tasks {
                 let (span, run, _) = self.run_times[site][slot.index()];

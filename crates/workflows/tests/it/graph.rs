@@ -2,13 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use haggle_model::Span;
+use haggle_testing::secs;
 use haggle_workflows::{Builder, GraphError, Task, TaskId, Workflow};
 use proptest::prelude::*;
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
 
 /// Tasks named by their numbers.
 fn graph(work: &[i64], edges: &[(u32, u32, u64)]) -> Result<Workflow, GraphError> {

@@ -1,6 +1,7 @@
 //! Static schedules: published examples, and laws that hold for all policies.
 
 use haggle_model::{Span, Time};
+use haggle_testing::secs;
 use haggle_workflows::schedule::{
     Network, Placement, Problem, ProblemError, Schedule, ScheduleError, StaticAlgorithm,
 };
@@ -12,10 +13,6 @@ use crate::strategies::workflows;
 
 /// A second a byte.
 const SLOW: Network = Network { latency: Span::ZERO, bytes_per_second: 1.0 };
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
 
 /// Ten tasks, numbered from 1 in the edges; the sizes are times of transfer.
 fn ten(edges: &[(u32, u32, u64)]) -> Workflow {

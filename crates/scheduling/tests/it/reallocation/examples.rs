@@ -8,8 +8,9 @@ use haggle_scheduling::reallocation::{
     Algorithm, Reallocated, ReallocationHeuristic, Rule, Tuning,
 };
 use haggle_scheduling::{Fcfs, LocalScheduler, Order, Profile, Request, Slot};
+use haggle_testing::at;
 
-use super::world::{How, Sent, World, at, conservative, seconds};
+use super::world::{How, Sent, World, conservative, seconds};
 
 fn rule(algorithm: Algorithm, heuristic: ReallocationHeuristic) -> Rule {
     Rule { algorithm, heuristic, ..Rule::default() }

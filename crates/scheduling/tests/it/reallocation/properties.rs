@@ -5,10 +5,11 @@ use haggle_model::moldable::Rounding;
 use haggle_model::{Job, JobShape, Span, Speedup};
 use haggle_scheduling::reallocation::{Algorithm, ReallocationHeuristic, Rule, Tuning};
 use haggle_scheduling::{Fcfs, LocalScheduler, Order, Slot};
+use haggle_testing::at;
 use proptest::prelude::*;
 
 use super::queues::Bookings;
-use super::world::{How, Queue, Sent, World, at, conservative};
+use super::world::{How, Queue, Sent, World, conservative};
 
 #[derive(Clone, Debug)]
 struct Drawn {

@@ -2,8 +2,9 @@
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::Slot;
+use haggle_testing::at;
 
-use super::world::{Queue, at, seconds};
+use super::world::{Queue, seconds};
 
 #[derive(Clone, Copy, Debug)]
 struct Booking {

@@ -8,12 +8,9 @@ use haggle_scheduling::reallocation::{
     Clusters, Reallocated, Rule, Tuning, Waiting, first_done, reallocate,
 };
 use haggle_scheduling::{Conservative, LocalScheduler, Request, Slot};
+use haggle_testing::at;
 
 use super::obvious;
-
-pub(super) fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
-}
 
 pub(super) fn seconds(time: Time) -> i64 {
     assert_eq!(time.as_micros() % 1_000_000, 0, "all times are whole seconds");
