@@ -13,6 +13,7 @@ use haggle_model::{
 };
 use haggle_results::metrics::{GridSessions, GridSummary};
 use haggle_results::{Metrics, MetricsOptions, SettledJob};
+use haggle_testing::at;
 
 use super::*;
 
@@ -80,10 +81,6 @@ impl Books {
     fn sum_up(&self) -> GridSummary {
         self.metrics.summarise().grid.expect("there is a grid")
     }
-}
-
-fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
 }
 
 /// An attempt on a resource of 1 MIPS, which computes from the instant at which it gets its slot.

@@ -9,15 +9,12 @@ use haggle_agreements::{AgreementId, Answer, ToCoordinator};
 use haggle_model::{ActorId, Job, JobClass, JobId, JobShape, Span, Time};
 use haggle_scheduling::Offer;
 use haggle_scheduling::composition::{AnyView, CompositionOptions, CompositionPolicy};
+use haggle_testing::at;
 use serde_json::json;
 
 use crate::setup::job;
 
 const ME: ActorId = ActorId(2);
-
-fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
-}
 
 /// The metascheduler, its bag, and the messages that it has sent.
 struct Scene {

@@ -23,18 +23,11 @@ use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
 use haggle_planning::synthetic::{ApplicationKind, SyntheticGrid};
 use haggle_planning::{Application, Method, PlanSearch};
 use haggle_runtime::{Driver, Outages, OutsideError, RunError, Sink, World, run};
+use haggle_testing::{at, secs};
 use haggle_workflows::Workflow;
 use haggle_workloads::failures::Outage;
 use proptest::prelude::*;
 use rand::RngExt;
-
-fn secs(seconds: i64) -> Span {
-    Span::from_secs(seconds)
-}
-
-fn at(seconds: i64) -> Time {
-    Time::ZERO + secs(seconds)
-}
 
 /// The loads of the first epochs; those of the last one stay.
 #[derive(Clone, Debug)]

@@ -5,20 +5,17 @@ use haggle_agents::{Maintenance, OnFailure};
 use haggle_model::random::stream;
 use haggle_model::reservation::{Answer, Cause, Remedy, Reservation};
 use haggle_model::{
-    EventsOrder, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Refusal, Span, Speedup, Time,
+    EventsOrder, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Refusal, Span, Speedup,
 };
 use haggle_runtime::Driver;
 use haggle_scheduling::reservations::{Criterion, ReservationConfig};
 use haggle_scheduling::{CheckpointRule, Interval, Overlap, Overrun, Policy, Scheduling};
+use haggle_testing::at;
 use proptest::prelude::*;
 use rand::RngExt;
 
 use crate::setup::{Setup, job};
 use crate::trouble::trouble;
-
-fn at(seconds: i64) -> Time {
-    Time::from_secs(seconds)
-}
 
 fn provider(processors: u32, criterion: Criterion, threshold: Option<u32>) -> Setup {
     let config = ReservationConfig { criterion, threshold, ..ReservationConfig::default() };
