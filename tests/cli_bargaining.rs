@@ -1,8 +1,6 @@
 //! Bags of tasks from the command line: runs, messages and refusals.
 
-use serde_json::Value;
-
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of};
 
 const GRID: &str = r#"
 [[workload]]
@@ -170,7 +168,7 @@ fn with_latency_offers_last_as_long_as_an_agreement_takes() {
     let folder = Folder::with(&[("grid.toml", &latency)]);
     let shown =
         folder.haggle(&["run", "grid.toml", "--check", "--json", "--no-figures", "-o", "out"]);
-    let summary: Value = serde_json::from_str(stdout_of(&shown)).expect("a summary");
+    let summary = json_of(&shown);
     assert_eq!(summary["all"]["outcomes"]["completed"], 60);
     assert_eq!(summary["all"]["outcomes"]["promises_broken"], 0);
     assert_eq!(summary["all"]["bags"]["recompositions"], 0.0);
@@ -238,7 +236,7 @@ fn bags_survive_faults_of_messages_and_crashes_if_messages_are_repeated() {
         let arguments =
             ["run", "grid.toml", "--check", "--json", "--no-figures", "--driver", driver, "-o"];
         let shown = folder.haggle(&[&arguments[..], &[driver]].concat());
-        let summary: Value = serde_json::from_str(stdout_of(&shown)).expect("a summary");
+        let summary = json_of(&shown);
         assert_eq!(summary["all"]["outcomes"]["completed"], 60, "{shown}");
         assert!(summary["message_faults"]["lost"].as_u64().is_some_and(|it| it > 50), "{shown}");
     }

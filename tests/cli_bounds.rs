@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use haggle::scenario::{Experiment, Logs, Source};
 
 use crate::cli_ends_pipes::make_pipe;
-use crate::command::{Folder, VALID, stderr_of, stdout_of};
+use crate::command::{Folder, VALID, json_of, stderr_of, stdout_of};
 
 /// Providers, and a metascheduler that books the parts of jobs by a protocol.
 const PARTS: &str = r#"
@@ -323,7 +323,7 @@ fn a_reproduction_in_brief_is_a_line_a_claim() {
 fn examples_of_the_program_have_no_warnings() {
     let folder = Folder::with(&[]);
     let list = folder.haggle(&["list", "examples", "--json"]);
-    let list: serde_json::Value = serde_json::from_str(stdout_of(&list)).expect("it is JSON");
+    let list = json_of(&list);
     let names: Vec<&str> =
         list.as_array().expect("a list").iter().filter_map(|it| it["word"].as_str()).collect();
     assert!(names.len() > 10, "{list}");

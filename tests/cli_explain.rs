@@ -1,6 +1,6 @@
 //! `haggle explain`: stories that can be checked by hand.
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of, stdout_of};
 use crate::small_runs::runs;
 
 #[test]
@@ -796,9 +796,7 @@ fn time_in_which_a_scheduler_is_down_has_a_word() {
     assert!(shown.starts_with("exit code: 0"), "{shown}");
     let parts = |job: &str| {
         let said = folder.haggle(&["explain", "out", job, "--json"]);
-        let json = said.split("----- stdout -----\n").nth(1).expect("standard output");
-        let json = json.split("----- stderr -----").next().expect("all of it");
-        let story: serde_json::Value = serde_json::from_str(json).expect("JSON");
+        let story = json_of(&said);
         let row = |it: &serde_json::Value| {
             let part = it["part"].as_str().expect("a word").to_owned();
             (part, it["waiting"].as_f64().expect("a number"))
@@ -1014,9 +1012,7 @@ fn several_jobs_and_all_starts() {
     let both = folder.haggle(&["explain", "easy", "2", "local!3"]);
     assert!(both.contains("job 2 of the run, local!2"), "{both}");
     assert!(both.contains("job 3 of the run, local!3"), "{both}");
-    let json: serde_json::Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "easy", "2", "3", "--json"])))
-            .expect("JSON");
+    let json = json_of(&folder.haggle(&["explain", "easy", "2", "3", "--json"]));
     assert_eq!(json.as_array().map(Vec::len), Some(2));
     insta::assert_snapshot!(folder.haggle(&["explain", "easy", "--starts"]), @"
     exit code: 0

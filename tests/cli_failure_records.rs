@@ -1,6 +1,6 @@
 //! `haggle failures`: inspects records of failures.
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of};
 
 /// Two nodes of a site for two weeks, one of which is down twice, and a node of another site for
 /// one week.
@@ -46,8 +46,7 @@ fn a_record_is_described() {
 fn weeks_are_told_and_drawn() {
     let folder = folder();
     let args = ["failures", "inspect", "event_trace.tab", "--json", "--figure", "weeks.svg"];
-    let printed: serde_json::Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&args))).expect("an object");
+    let printed = json_of(&folder.haggle(&args));
     assert_eq!(printed["weeks"][0]["nodes"], 3.0);
     assert_eq!(printed["weeks"][1]["nodes"], 2.0);
     assert_eq!(printed["weeks"][0]["availability"], 5.0 / 6.0);
@@ -120,7 +119,7 @@ fn a_plain_table_is_described_without_a_format() {
     ----- stderr -----
     "#);
     let told = folder.haggle(&["failures", "inspect", "outages.csv", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(stdout_of(&told)).expect("an object");
+    let told = json_of(&told);
     // The record ends on the fourth day of its second week, in which both nodes are observed.
     assert_eq!((&told["weeks"][1]["days"], &told["weeks"][1]["nodes"]), (&3.0.into(), &2.0.into()));
 }
@@ -169,8 +168,7 @@ fn a_failure_of_no_length_costs_what_was_computed() {
             let told =
                 folder.haggle(&["run", name, "-o", &out, "--check", "--json", "--driver", driver]);
             assert!(told.starts_with("exit code: 0\n"), "{told}");
-            let told: serde_json::Value =
-                serde_json::from_str(stdout_of(&told)).expect("an object");
+            let told = json_of(&told);
             assert_eq!(told["makespan"], 1500.0, "{name}");
             assert_eq!(told["failures"]["outages"], 1, "{name}");
         }

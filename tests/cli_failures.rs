@@ -162,7 +162,7 @@ fn ran(scenario: &str) -> (Folder, String) {
 }
 
 fn failures(folder: &Folder) -> Value {
-    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let summary = folder.summary("out");
     summary["failures"].clone()
 }
 

@@ -1,6 +1,6 @@
 //! `haggle jobs`: lists of jobs by a condition.
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of, stdout_of};
 use crate::small_runs::runs;
 
 #[test]
@@ -41,8 +41,7 @@ fn jobs_for_which_a_condition_holds() {
     );
     let json = folder.haggle(&["jobs", "easy", "--where", "providers_used > 1", "--json"]);
     assert_eq!(stdout_of(&json), "[]\n");
-    let json: serde_json::Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&["jobs", "easy", "--json"]))).expect("JSON");
+    let json = json_of(&folder.haggle(&["jobs", "easy", "--json"]));
     assert_eq!(json.as_array().map(Vec::len), Some(5));
     assert_eq!(json[0]["workload_name"], "external");
 }

@@ -3,7 +3,7 @@
 use haggle::scenario::vocabulary;
 use serde_json::Value;
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of, stdout_of};
 
 /// Four processors, closed from 100 to 150. One job would run into that time, one ends before it,
 /// and one comes meanwhile.
@@ -63,7 +63,7 @@ fn what_is_closed_counts_until_the_last_job_has_left() {
         let folder = Folder::with(&[("s.toml", text)]);
         let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
         assert!(shown.starts_with("exit code: 0"), "{shown}");
-        summary(&folder, "out")["maintenance"]["closed"].as_f64()
+        folder.summary("out")["maintenance"]["closed"].as_f64()
     };
     assert_eq!(closed(LONGER_THAN_JOBS), Some(100.0));
     let until = |horizon| format!("[scenario]\nhorizon = \"{horizon}\"\n{LONGER_THAN_JOBS}");
@@ -131,10 +131,6 @@ fn a_scheduler_hears_of_a_window_when_it_is_back() {
     assert_eq!(announced("95s"), named("95.0", "refused"));
 }
 
-fn summary(folder: &Folder, run: &str) -> Value {
-    serde_json::from_str(&folder.read(&format!("{run}/summary.json"))).expect("JSON")
-}
-
 #[test]
 fn no_job_starts_that_would_run_into_maintenance() {
     let text = format!("{CLOSED}\n[results]\nformat = \"csv\"\n[[figure]]\nkind = \"gantt\"\n");
@@ -165,7 +161,7 @@ fn no_job_starts_that_would_run_into_maintenance() {
         let table = folder.read("out/maintenance.csv");
         let row = "north,1,0.0,100.0,150.0,4,4,held,0,3,";
         assert_eq!(table.lines().nth(1), Some(row), "{policy}");
-        let sums = &summary(&folder, "out")["maintenance"];
+        let sums = &folder.summary("out")["maintenance"];
         let expected = r#"{"windows":1,"short":0,"refused":0,"closed":200.0,"missed":0.0}"#;
         assert_eq!(
             sums.to_string(),
@@ -192,9 +188,7 @@ fn a_job_that_waited_for_maintenance_is_told_so() {
     };
     let waited = line("maintenance, or too short a time before it").expect("a part");
     assert!(waited.contains(" 70 "), "{told}");
-    let story: Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "out", "jobs!1", "--json"])))
-            .expect("JSON");
+    let story = json_of(&folder.haggle(&["explain", "out", "jobs!1", "--json"]));
     // From 10 to 90 s the second job holds most processors; before and after, the window is too
     // near.
     let parts: Vec<(&Value, &Value)> = story["parts"]
@@ -210,7 +204,7 @@ fn a_job_that_waited_for_maintenance_is_told_so() {
     }
     // The third job comes while all processors are closed.
     let shown = folder.haggle(&["explain", "out", "jobs!3", "--json"]);
-    let story: Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+    let story = json_of(&shown);
     assert_eq!(story["parts"][0]["part"], "maintenance");
     assert_eq!(story["parts"][0]["waiting"], 30.0);
 }
@@ -256,7 +250,7 @@ fn a_window_behind_the_end_of_the_run_is_in_the_table() {
         let table = folder.read("out/maintenance.csv");
         let row = "north,1,0.0,10.0,20.0,2,0,announced,,,";
         assert_eq!(table.lines().skip(1).collect::<Vec<_>>(), [row], "{driver}");
-        assert!(summary(&folder, "out")["maintenance"].is_null());
+        assert!(folder.summary("out")["maintenance"].is_null());
     }
     let shown = folder.haggle(&["explain", "out", "0"]);
     let told = stdout_of(&shown);
@@ -321,7 +315,7 @@ fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
         let folder = Folder::with(&[("s.toml", &text)]);
         let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
         assert!(shown.starts_with("exit code: 0"), "{shown}");
-        let summary = summary(&folder, "out");
+        let summary = folder.summary("out");
         let sums = &summary["maintenance"];
         let broken = summary["all"]["outcomes"]["promises_broken"].as_u64();
         let seen = [sums["windows"].as_u64(), sums["refused"].as_u64(), broken];
@@ -390,7 +384,7 @@ fn maintenance_that_nobody_meets_is_warned_about() {
     );
     let folder = Folder::with(&[("s.toml", &early)]);
     folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
-    let warning = &summary(&folder, "out")["warnings"][0];
+    let warning = &folder.summary("out")["warnings"][0];
     assert_eq!(
         warning,
         "maintenance has no effect: the run was over before a window was announced"
@@ -405,7 +399,7 @@ fn a_window_behind_the_end_may_keep_jobs_back() {
     let validated = folder.haggle(&["validate", "s.toml"]);
     assert!(!validated.contains("maintenance has no effect"), "{validated}");
     folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
-    let summary = summary(&folder, "out");
+    let summary = folder.summary("out");
     // The second job starts at 10 s instead, on three of four processors.
     assert_eq!(summary["utilisation"], 0.6, "{summary:#}");
     let warnings = summary["warnings"].to_string();

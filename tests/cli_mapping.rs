@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of, stdout_of};
 
 /// Five processes of 12 s on two providers, one of which is busy from 5 to 7 s (case M7 of the
 /// specification of the negotiation).
@@ -69,8 +69,7 @@ fn ran(text: &str, flags: &[&str]) -> (Folder, Value) {
     let folder = Folder::with(&[("mapped.toml", text)]);
     let shown = folder.haggle(&[&["run", "mapped.toml", "--check", "-o", "out"], flags].concat());
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    let summary = fs::read_to_string(folder.path().join("out/summary.json")).expect("a summary");
-    let summary = serde_json::from_str(&summary).expect("JSON");
+    let summary = folder.summary("out");
     (folder, summary)
 }
 
@@ -96,9 +95,7 @@ fn an_application_is_explained() {
     {
         assert!(told.contains(what), "{what}: {told}");
     }
-    let story: Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "out", "own!1", "--json"])))
-            .expect("JSON");
+    let story = json_of(&folder.haggle(&["explain", "out", "own!1", "--json"]));
     assert_eq!(story["shape"], "iterative");
     assert_eq!(story["shares"].as_array().map(Vec::len), Some(2));
 }

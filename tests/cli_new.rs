@@ -1,6 +1,6 @@
 //! `haggle new`, `schema`, `completions`, `list`: commands that need no run.
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of, stdout_of};
 
 #[test]
 fn the_template_is_valid() {
@@ -131,7 +131,7 @@ fn the_template_of_a_log_takes_estimates() {
     std::fs::write(folder.path().join("one.toml"), one).expect("it can be written");
     let mean = |command: &[&str]| {
         let shown = folder.haggle(&[command, &["--json", "--quiet"]].concat());
-        let object: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+        let object = json_of(&shown);
         object["mean_waiting_time"].as_f64().expect("a number")
     };
     let replay = [&["replay", "my.swf.gz", "--policy", "easy"][..], &estimates].concat();
@@ -233,8 +233,7 @@ fn list_by_itself_says_what_can_be_listed() {
         let listed = folder.haggle(&["list", what]);
         assert!(listed.starts_with("exit code: 0\n"), "{listed}");
     }
-    let json: serde_json::Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&["list", "--json"]))).expect("JSON");
+    let json = json_of(&folder.haggle(&["list", "--json"]));
     assert_eq!(json[1]["word"], "policies");
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of, stdout_of};
 
 /// Two clusters with constant loads, and an application whose phases suit one, then the other.
 const PLANS: &str = r#"
@@ -52,8 +52,7 @@ fn ran(text: &str, flags: &[&str]) -> (Folder, Value) {
     let folder = Folder::with(&[("plans.toml", text)]);
     let shown = folder.haggle(&[&["run", "plans.toml", "--check", "-o", "out"], flags].concat());
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    let summary = fs::read_to_string(folder.path().join("out/summary.json")).expect("a summary");
-    let summary = serde_json::from_str(&summary).expect("JSON");
+    let summary = folder.summary("out");
     (folder, summary)
 }
 
@@ -93,9 +92,7 @@ fn an_application_is_explained() {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let second = words(line("2 ").expect("the second interval"));
     assert_eq!(second, ["2", "fast", "1", "between", "90", "s", "1500", "s", "1500", "s"]);
-    let story: Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "out", "0", "--json"])))
-            .expect("JSON");
+    let story = json_of(&folder.haggle(&["explain", "out", "0", "--json"]));
     let parts = story["parts"].as_array().expect("parts");
     let of = |part: &str| {
         parts.iter().find(|it| it["part"] == part).map(|it| it["running"].as_f64().expect("s"))
@@ -229,7 +226,7 @@ fn loads_and_times_can_be_recorded() {
         let flags = ["run", "plans.toml", "--check", "-o", "out", "--driver", driver];
         let shown = folder.haggle(&flags);
         assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-        let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+        let summary = folder.summary("out");
         let plans = &summary["plans"];
         assert_eq!((&plans["intervals"], &plans["predicted"]), (&1.into(), &2000.0.into()));
         assert_eq!((&plans["time"], &summary["makespan"]), (&2800.0.into(), &2800.0.into()));
@@ -399,9 +396,7 @@ fn the_wait_for_a_level_is_explained() {
     let told = stdout_of(&told);
     assert!(told.contains("the level before its own is over"), "{told}");
     assert!(told.contains("before its level began"), "{told}");
-    let story: Value =
-        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "out", "3", "--json"])))
-            .expect("JSON");
+    let story = json_of(&folder.haggle(&["explain", "out", "3", "--json"]));
     let waited = |part: &str| {
         let parts = story["parts"].as_array().expect("parts");
         parts.iter().find(|it| it["part"] == part).and_then(|it| it["waiting"].as_f64())

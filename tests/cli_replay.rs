@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::command::{Folder, stderr_of, stdout_of};
+use crate::command::{Folder, json_of, stderr_of, stdout_of};
 
 /// A wide job that waits for the first one, a narrow one that fits beside it, and one that is too
 /// wide.
@@ -15,10 +15,6 @@ const LOG: &str = "\
 ";
 
 const WIDE: &str = "4 30 -1 50 9 -1 -1 9 60 -1 1 2 -1 -1 1 -1 -1 -1\n";
-
-fn object(shown: &str) -> Value {
-    serde_json::from_str(stdout_of(shown)).unwrap_or_else(|error| panic!("{error}: {shown}"))
-}
 
 #[test]
 fn a_replay_is_a_table() {
@@ -74,20 +70,20 @@ fn what_the_log_has_recorded_stands_beside_the_policies() {
         ("utilisation", 1500.0 / (310.0 * 8.0)),
     ];
     for policy in ["easy", "fcfs,easy"] {
-        let shown = object(&folder.haggle(&["replay", "log.swf", "--policy", policy, "--json"]));
+        let shown = json_of(&folder.haggle(&["replay", "log.swf", "--policy", policy, "--json"]));
         for (key, value) in expected {
             let found = shown["as_recorded"][key].as_f64().expect("a number");
             assert!((found - value).abs() < 1e-9, "{key}: {found}, not {value}");
         }
     }
     let of_one = folder.haggle(&["replay", "log.swf", "--user", "1", "--json"]);
-    assert_eq!(object(&of_one)["as_recorded"]["jobs"], 1, "of the jobs that are replayed");
+    assert_eq!(json_of(&of_one)["as_recorded"]["jobs"], 1, "of the jobs that are replayed");
 }
 
 #[test]
 fn a_replay_can_be_json() {
     let folder = Folder::with(&[("log.swf", LOG)]);
-    let shown = object(&folder.haggle(&["replay", "log.swf", "--policy", "easy", "--json"]));
+    let shown = json_of(&folder.haggle(&["replay", "log.swf", "--policy", "easy", "--json"]));
     let expected = [
         ("jobs", json!(3)),
         ("nb_jobs_success", json!(3)),
@@ -108,8 +104,8 @@ fn a_replay_can_be_json() {
 fn a_replay_and_a_run_of_the_same_say_the_same() {
     let folder = Folder::with(&[("log.swf", LOG)]);
     let replay = ["replay", "log.swf", "--policy", "easy", "--json", "-o", "first"];
-    let first = object(&folder.haggle(&replay));
-    let second = object(&folder.haggle(&["run", "first/scenario.toml", "--json", "-o", "second"]));
+    let first = json_of(&folder.haggle(&replay));
+    let second = json_of(&folder.haggle(&["run", "first/scenario.toml", "--json", "-o", "second"]));
     let without_folder = |mut it: Value| {
         it.as_object_mut().expect("an object").remove("folder").expect("a folder");
         it
@@ -123,7 +119,7 @@ fn the_rules_are_told_and_can_be_chosen() {
     let folder = Folder::with(&[("log.swf", &format!("{LOG}{missing}"))]);
     let jobs = |more: &[&str]| {
         let replay = ["replay", "log.swf", "--policy", "easy", "--json"];
-        let shown = object(&folder.haggle(&[&replay[..], more].concat()));
+        let shown = json_of(&folder.haggle(&[&replay[..], more].concat()));
         (shown["jobs"].as_u64().expect("a number"), shown["rules"]["log"].clone())
     };
     assert_eq!(jobs(&[]), (4, json!("careful")));
@@ -136,7 +132,7 @@ fn policies_differ() {
     let folder = Folder::with(&[("log.swf", LOG)]);
     let wait = |policy| {
         let shown = folder.haggle(&["replay", "log.swf", "--policy", policy, "--json"]);
-        object(&shown)["mean_waiting_time"].as_f64().expect("a number")
+        json_of(&shown)["mean_waiting_time"].as_f64().expect("a number")
     };
     // First come, first served: 0, 90 and 180 s. Otherwise the third job passes the second.
     assert_eq!([wait("fcfs"), wait("easy"), wait("conservative")], [90.0, 30.0, 30.0]);
@@ -190,7 +186,7 @@ fn several_policies_stand_side_by_side() {
     note: the log has no waiting times (field 3) to compare with
     "#);
     assert_eq!(folder.names_in("both"), ["easy", "fcfs"]);
-    let shown = object(&folder.haggle(&[&several[..], &["--json"]].concat()));
+    let shown = json_of(&folder.haggle(&[&several[..], &["--json"]].concat()));
     assert_eq!(shown["fcfs"]["mean_waiting_time"], 90.0);
     assert_eq!(shown["easy"]["mean_waiting_time"], 30.0);
     insta::assert_snapshot!(
@@ -220,7 +216,7 @@ fn only_jobs_of_some_are_replayed() {
     let folder = Folder::with(&[("log.swf", LOG)]);
     let jobs = |args: &[&str]| {
         let shown = folder.haggle(&[&["replay", "log.swf", "--json"], args].concat());
-        object(&shown)["jobs"].as_u64().expect("a number")
+        json_of(&shown)["jobs"].as_u64().expect("a number")
     };
     assert_eq!(jobs(&["--user", "2"]), 2);
     assert_eq!(jobs(&["--user", "1,2", "--queue", "1"]), 3);
@@ -273,7 +269,7 @@ fn words_are_checked_with_a_suggestion() {
 fn only_the_first_lines_are_read() {
     let folder = Folder::with(&[("log.swf", &format!("{LOG}damaged\n"))]);
     let first = ["replay", "log.swf", "--policy", "easy", "--json", "--first"];
-    assert_eq!(object(&folder.haggle(&[&first[..], &["2"]].concat()))["jobs"], 2);
+    assert_eq!(json_of(&folder.haggle(&[&first[..], &["2"]].concat()))["jobs"], 2);
     let none = folder.haggle(&[&first[..], &["0"]].concat());
     assert!(none.starts_with("exit code: 2\n"), "{none}");
 }
@@ -285,7 +281,7 @@ fn what_users_ask_for_can_be_chosen() {
     let folder = Folder::with(&[("log.swf", &log)]);
     let replay = ["replay", "log.swf", "--policy", "easy", "--json"];
     let count = |more: &[&str], key: &str| {
-        object(&folder.haggle(&[&replay[..], more].concat()))[key].as_f64().expect("a number")
+        json_of(&folder.haggle(&[&replay[..], more].concat()))[key].as_f64().expect("a number")
     };
     assert_eq!(count(&["--rules", "canonical"], "jobs"), 2.0);
     // With exact requests, all three are kept.
@@ -526,7 +522,7 @@ fn both_drivers_give_the_same() {
     let digest = |driver: &str| {
         let replay = ["replay", "log.swf", "--policy", "easy", "--check", "--json"];
         let shown = folder.haggle(&[&replay[..], &["--driver", driver, "-o", driver]].concat());
-        object(&shown)["digest"].as_str().expect("a text").to_owned()
+        json_of(&shown)["digest"].as_str().expect("a text").to_owned()
     };
     assert_eq!(digest("sequential"), digest("actix"));
 }
@@ -544,7 +540,7 @@ fn a_replay_decides_once_an_instant_or_after_each_event() {
     let folder = Folder::with(&[("log.swf", log)]);
     for (passes, wait) in [("instant", 21.75), ("event", 16.75)] {
         let shown = folder.haggle(&["replay", "log.swf", "--passes", passes, "--json", "--quiet"]);
-        let found = object(&shown)["mean_waiting_time"].as_f64();
+        let found = json_of(&shown)["mean_waiting_time"].as_f64();
         assert_eq!(found, Some(wait), "{shown}");
     }
 }
@@ -561,7 +557,7 @@ fn jobs_run_past_their_request_if_told_so() {
     let folder = Folder::with(&[("log.swf", OVERRUN)]);
     let replay = |options: &[&str]| {
         let common = ["replay", "log.swf", "--policy", "fcfs", "--check", "--json"];
-        object(&folder.haggle(&[&common[..], options].concat()))
+        json_of(&folder.haggle(&[&common[..], options].concat()))
     };
     let wait = |told: &Value| told["max_waiting_time"].as_f64();
     let stopped = |told: &Value| told["all"]["outcomes"]["walltime_reached"].as_u64();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command::{Folder, stderr_of, stdout_of};
+use crate::command::{Folder, json_of, stderr_of, stdout_of};
 
 /// Two sites under three policies and two loads, three seeds each.
 pub(crate) const BASE: &str = r#"
@@ -440,7 +440,7 @@ fn quick_says_what_it_leaves_out() {
     assert_eq!(csv.lines().count(), 1 + 2 * 2, "{csv}");
     let json = reproduce(&folder, &["made-2", "--quick", "--json", "--quiet"]);
     insta::assert_snapshot!(stderr_of(&json), @"  quick    base: 2 of 3 replications, 2 of 3 values of load");
-    let tested: serde_json::Value = serde_json::from_str(stdout_of(&json)).expect("JSON");
+    let tested = json_of(&json);
     let claims = &tested["claims"];
     assert_eq!(claims[0]["verdict"], "undecided");
     assert!(claims[0]["got"].as_str().is_some_and(|got| got.starts_with("32.57 ")), "{claims}");
@@ -454,7 +454,7 @@ fn quick_decides_what_it_has_all_of() {
     let verdicts = |quick: &str| {
         write(&folder, "figures.toml", &FIGURES.replace(QUICK, quick));
         let shown = reproduce(&folder, &["made-1", "made-2", "--quick", "--json", "--quiet"]);
-        let tested: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+        let tested = json_of(&shown);
         let words = tested["claims"].as_array().expect("a list").iter();
         let verdict = |claim: &serde_json::Value| format!("{} {}", claim["id"], claim["verdict"]);
         let verdicts: Vec<String> = words.map(verdict).collect();
@@ -497,7 +497,7 @@ fn figures_are_listed() {
     ----- stderr -----
     "#);
     let json = folder.haggle(&["list", "figures", "--json", "--scenarios", "lib"]);
-    let list: serde_json::Value = serde_json::from_str(stdout_of(&json)).expect("JSON");
+    let list = json_of(&json);
     insta::assert_snapshot!(list[0].to_string(), @r#"{"about":"Waiting times under three policies","logs":[],"minutes":{"full":150.0,"quick":0.5},"name":"made-1","study":"made-up"}"#);
 }
 

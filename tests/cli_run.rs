@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use haggle_results::{RunReader, Table};
 
-use crate::command::{Folder, VALID, stderr_of, stdout_of};
+use crate::command::{Folder, VALID, json_of, stderr_of};
 
 /// One job that fits, one that does not, and one that waits for the first.
 const THREE_JOBS: &str = r#"
@@ -123,14 +123,13 @@ fn a_summary_can_be_json() {
     let folder = Folder::with(&[("valid.toml", VALID)]);
     let shown = folder.haggle(&["run", "valid.toml", "--json", "-o", "out"]);
     assert_eq!(stderr_of(&shown), "");
-    let json: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("it is JSON");
+    let json = json_of(&shown);
     let keys: Vec<&str> = json.as_object().expect("an object").keys().map(String::as_str).collect();
     insta::assert_snapshot!(keys.join(" "), @r#"all bounded_slowdown_threshold classes cut cut_off digest folder items_disclosed jobs jobs_cut makespan max_slowdown max_turnaround_time max_waiting_time mean_bounded_slowdown mean_slowdown mean_turnaround_time mean_waiting_time messages nb_computing_machines nb_jobs nb_jobs_finished nb_jobs_killed nb_jobs_rejected nb_jobs_success providers success_rate time_computing time_idle utilisation utilisation_in_window warnings workloads"#);
     assert_eq!(json["jobs"], 1);
     assert_eq!(json["folder"], "out");
     assert_eq!(json["makespan"], 80.0);
-    let provenance: serde_json::Value =
-        serde_json::from_str(&folder.read("out/provenance.json")).expect("it is JSON");
+    let provenance = folder.json("out/provenance.json");
     assert_eq!(json["digest"], provenance["digest"]["overall"]);
 }
 
@@ -664,7 +663,7 @@ fn seeds_alone_decide_what_is_drawn() {
     let digest = |name: &str, more: &[&str]| {
         let run = ["run", "small.toml", "--check", "--json", "-o", name];
         let shown = folder.haggle(&[&run[..], more].concat());
-        let json: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("it is JSON");
+        let json = json_of(&shown);
         json["digest"].as_str().expect("a text").to_owned()
     };
     let first = digest("first", &["--seed", "7"]);

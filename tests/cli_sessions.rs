@@ -90,7 +90,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     3,2,light,1,hosts-1,2.0,2.0,2.0,35.333334,1,0,completed,,,0.0,,35.333334,0.0,100.0,33.333334,0.0,0,0
     5,4,heavy,1,hosts-1,40.0,40.0,40.0,52.5,1,0,completed,,,0.0,,52.5,0.0,100.0,12.5,0.0,0,0
     ");
-    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let summary = folder.summary("out");
     insta::assert_snapshot!(format!("{:#}", summary["grid"]["sessions"]), @r#"
     {
       "accepted": 5,
@@ -165,7 +165,7 @@ fn every_policy_balances_its_books_on_both_drivers() {
         stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "out", "--check"]));
         stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "two", "--driver", "actix"]));
         assert_eq!(folder.read("out/summary.json"), folder.read("two/summary.json"), "{grid}");
-        let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+        let summary = folder.summary("out");
         let grid = &summary["grid"];
         let count = |key: &str| grid[key].as_u64().expect("a number");
         let of_sessions = |key: &str| grid["sessions"][key].as_u64().expect("a number");

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::command::Folder;
 
 /// Jobs of seconds at one provider, and one of a millisecond at both.
@@ -220,7 +218,7 @@ fn check(text: &str) {
     let folder = Folder::with(&[("s.toml", text)]);
     let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--format", "csv", "--check"]);
     assert!(shown.starts_with("exit code: 0"), "{text}\n{shown}");
-    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let summary = folder.summary("out");
     let transactions = rows(&folder.read("out/transactions.csv"));
     for name in ["orphans", "orphan_work", "partial", "held_in_vain", "messages"] {
         let sum: f64 =

@@ -4,7 +4,6 @@
 use haggle_plots::distribution::{Quantity, agreements, compare};
 use haggle_plots::load::{Part, Tables};
 use haggle_results::RunReader;
-use serde_json::Value;
 
 use crate::command::{Folder, stderr_of, stdout_of, unwrapped};
 
@@ -60,10 +59,6 @@ const PROTOCOLS: [&str; 9] = [
     "probing",
     "watch",
 ];
-
-fn summary(folder: &Folder, run: &str) -> Value {
-    serde_json::from_str(&folder.read(&format!("{run}/summary.json"))).expect("JSON")
-}
 
 /// The cells of a column of a table, row by row.
 fn column(table: &str, name: &str) -> Vec<String> {
@@ -306,7 +301,7 @@ fn a_deadlock_at_the_horizon_is_a_warning() {
     let told =
         "jobs held processors and waited for each other in circles (deadlocks: 1, the first at";
     assert!(stderr_of(&shown).contains(told), "{shown}");
-    let summary = summary(&folder, "out");
+    let summary = folder.summary("out");
     let warnings = summary["warnings"].as_array().expect("a list");
     assert!(
         warnings.iter().any(|it| it.as_str().is_some_and(|it| it.starts_with(told))),
@@ -388,7 +383,7 @@ fn each_transaction_has_a_row_and_the_rows_add_up() {
     let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check"]);
     assert!(shown.starts_with("exit code: 0"), "{shown}");
     let (sums, table) =
-        (&summary(&folder, "out")["transactions"], folder.read("out/transactions.csv"));
+        (&folder.summary("out")["transactions"], folder.read("out/transactions.csv"));
     let sum = |name: &str| -> f64 {
         column(&table, name).iter().filter_map(|it| it.parse::<f64>().ok()).sum()
     };
@@ -484,7 +479,7 @@ format = "csv"
         let jobs = folder.read("out/jobs.csv");
         let start = column(&jobs, "workload_name").into_iter().zip(column(&jobs, "starting_time"));
         let preempted =
-            summary(&folder, "out")["transactions"]["messages_by_kind"]["preempted"].as_u64();
+            folder.summary("out")["transactions"]["messages_by_kind"]["preempted"].as_u64();
         let find = |name: &str| start.clone().find(|it| it.0 == name).expect("it started").1;
         (find("more"), preempted)
     };

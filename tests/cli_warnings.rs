@@ -23,13 +23,11 @@ submits-to = "north"
 "#;
 
 fn digest(folder: &Folder, name: &str) -> serde_json::Value {
-    let provenance = folder.read(&format!("{name}/provenance.json"));
-    serde_json::from_str::<serde_json::Value>(&provenance).expect("JSON")["digest"].clone()
+    folder.json(&format!("{name}/provenance.json"))["digest"].clone()
 }
 
 fn warnings(folder: &Folder, name: &str) -> Vec<String> {
-    let summary = folder.read(&format!("{name}/summary.json"));
-    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    let summary = folder.summary(name);
     let texts = summary["warnings"].as_array().expect("a list");
     texts.iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
 }

@@ -2,7 +2,7 @@
 
 use haggle::scenario::file::{StaticAlgorithm, WorkflowShape};
 
-use crate::command::Folder;
+use crate::command::{Folder, json_of};
 
 /// A root from which two tasks read, and a task that reads from both.
 const DIAMOND: &str = r#"{
@@ -94,12 +94,10 @@ fn a_network_that_decides_is_named() {
     let known = "  the scheduler knows resources as they were up to 300 s ago (default)\n";
     assert!(shown.contains(network) && shown.contains(known), "{shown}");
     assert!(shown.contains(" of the makespan;"), "{shown}");
-    let summary: serde_json::Value =
-        serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let summary = folder.summary("out");
     let share = summary["grid"]["workflows"]["data_of_critical_path"].as_f64().expect("a share");
     let told = folder.haggle(&["explain", "out", "3", "--json"]);
-    let told: serde_json::Value =
-        serde_json::from_str(crate::command::stdout_of(&told)).expect("JSON");
+    let told = json_of(&told);
     let path = told["workflow"]["path"].as_array().expect("a way");
     let part = |part: &serde_json::Value| {
         let time = |column: &str| part[column].as_f64().unwrap_or_default();
@@ -306,8 +304,7 @@ fn what_tasks_wait_for_a_resource_is_summed_up() {
     let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
     let shown = run(&folder);
     assert!(shown.starts_with("exit code: 0"), "{shown}");
-    let summary: serde_json::Value =
-        serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let summary = folder.summary("out");
     let waiting = summary["grid"]["workflows"]["waiting_percent"].as_f64().expect("a number");
     let lasted = [206.0, 803.0, 1207.0, 111.0].iter().sum::<f64>();
     assert!((waiting - 100.0 * 802.0 / lasted).abs() < 1e-6, "{waiting}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command::Folder;
+use crate::command::{Folder, json_of};
 
 /// Five lines: one cancelled, one that exceeded its request, and one that ran for no time.
 const LOG: &str = "\
@@ -62,9 +62,7 @@ fn a_log_is_described() {
 fn a_description_can_be_json() {
     let folder = Folder::with(&[("log.swf", LOG)]);
     let shown = folder.haggle(&["workload", "inspect", "--json", "--processors", "4", "log.swf"]);
-    let json = shown.split("----- stdout -----\n").nth(1).unwrap_or_default();
-    let json = json.split("----- stderr -----").next().unwrap_or_default();
-    let json: serde_json::Value = serde_json::from_str(json).expect("it is JSON");
+    let json = json_of(&shown);
     assert_eq!(json["computer"], "Test machine");
     assert_eq!(json["statistics"]["machine_size"], 4);
     assert_eq!(json["statistics"]["jobs"], 4);

@@ -6,6 +6,7 @@ use std::process::{Child, Output, Stdio};
 use std::{fs, process};
 
 use assert_cmd::Command;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder with files, in which the command is run.
@@ -29,6 +30,16 @@ impl Folder {
     /// The text of a file there.
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path().join(name)).expect("the file is there")
+    }
+
+    /// The object in a JSON file there.
+    pub(crate) fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).expect("the file is JSON")
+    }
+
+    /// The summary of a run whose results are in a folder there.
+    pub(crate) fn summary(&self, run: &str) -> Value {
+        self.json(&format!("{run}/summary.json"))
     }
 
     /// The names of all files there, hidden ones too, in order.
@@ -135,6 +146,11 @@ pub(crate) fn signal(child: &Child, name: &str) {
 pub(crate) fn stdout_of(shown: &str) -> &str {
     let stdout = shown.split("----- stdout -----\n").nth(1).unwrap_or_default();
     stdout.split("----- stderr -----\n").next().unwrap_or_default()
+}
+
+/// JSON on standard output of a shown command.
+pub(crate) fn json_of(shown: &str) -> Value {
+    serde_json::from_str(stdout_of(shown)).unwrap_or_else(|error| panic!("{error}: {shown}"))
 }
 
 /// Standard error of a shown command.

@@ -60,7 +60,7 @@ messages = "counts"
 fn summary(folder: &Folder, scenario: &str) -> Value {
     let shown = folder.haggle(&["run", scenario, "-o", "out", "--check", "--quiet"]);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    serde_json::from_str(&folder.read("out/summary.json")).expect("JSON")
+    folder.summary("out")
 }
 
 fn count(value: &Value) -> u64 {
@@ -151,7 +151,7 @@ messages = "none"
     // Resources are not full in the last hours, and for up to a round after each end.
     let [busy, full] = ["busy", "full"].map(|key| grid[key].as_f64().expect("a share"));
     assert!(busy > 0.9 && full > 0.8, "{busy} busy, {full} full");
-    let timing: Value = serde_json::from_str(&folder.read("out/timing.json")).expect("JSON");
+    let timing = folder.json("out/timing.json");
     let seconds = timing["cpu_seconds"].as_f64().expect("seconds");
     // The run takes a third of a second, even with debug assertions. An algorithm that examines
     // every resource for every job in every round takes minutes.

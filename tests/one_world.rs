@@ -144,8 +144,7 @@ fn the_least_loaded_may_be_a_grid() {
                 "north 200.0 210.0",
             ]
         );
-        let summary = folder.read("out/summary.json");
-        let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+        let summary = folder.summary("out");
         assert_eq!(summary["grid"]["jobs"], 3, "{summary}");
         assert_eq!(summary["nb_jobs_success"], 6);
         // Disclosures of a grid are recorded like those of a provider.
@@ -231,8 +230,7 @@ fn jobs_that_wait_too_long_go_to_a_provider() {
 fn a_limit_that_is_not_reached_changes_nothing() {
     let folder = run(&OVERFLOW.replace("after = \"50s\"", "after = \"1h\""), "sequential");
     assert_eq!(stories(&folder)[3], "campus-1 300.0 310.0");
-    let summary = folder.read("out/summary.json");
-    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    let summary = folder.summary("out");
     assert_eq!((&summary["time_computing"], &summary["time_idle"]), (&310.0.into(), &310.0.into()));
 }
 

@@ -7,7 +7,7 @@ use haggle::trial::draw::round;
 use haggle::trial::features;
 use serde_json::Value;
 
-use crate::command::{Folder, stdout_of};
+use crate::command::{Folder, json_of};
 
 /// Cases that are drawn in tests, without optimisation. The gate draws more. A renewal of the page
 /// draws as many as every key and every word needs.
@@ -23,7 +23,7 @@ fn random_scenarios_hold() {
     let cases = if renews { ROUNDS * round() } else { CASES }.to_string();
     let arguments = ["verify", "--random", "--seed", "1", "--cases", &cases, "--json", "--quiet"];
     let shown = folder.haggle(&arguments);
-    let report: Value = serde_json::from_str(stdout_of(&shown)).expect("a report as JSON");
+    let report = json_of(&shown);
     let count = |name: &str| report[name].as_u64().expect("a count");
     let failures = report["failures"].as_object().expect("failures by their marks");
     assert!(failures.is_empty(), "{failures:#?}");

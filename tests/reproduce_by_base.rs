@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::cli_reproduce::{reproduce, study, write};
-use crate::command::stdout_of;
+use crate::command::json_of;
 
 /// Bags over three clusters, which reschedule waiting jobs or not.
 const BAGS: &str = r#"
@@ -133,7 +133,7 @@ fn the_same_bags_are_compared_under_both() {
         write(&folder, name, text);
     }
     let shown = reproduce(&folder, &["made-1", "--json", "--quiet"]);
-    let tested: Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+    let tested = json_of(&shown);
     let claims = &tested["claims"];
     let verdict = |claim: &Value| format!("{} {}\n", claim["id"], claim["verdict"]);
     let verdicts: String = claims.as_array().expect("a list").iter().map(verdict).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::Folder;
+use crate::command::{Folder, json_of};
 
 const HEADER: &str = "[scenario]\nseed = 5\nhorizon = \"3d\"\n\n[results]\nformat = \"csv\"\n";
 
@@ -433,8 +433,7 @@ fn mergers_of_mergers_run_where_they_are_submitted() {
     let folder =
         Folder::with(&[("world.toml", &[HEADER, PROVIDERS.text, &merged, mergers].concat())]);
     let shown = folder.haggle(&["run", "world.toml", "--output", "out", "--check", "--json"]);
-    let summary: serde_json::Value =
-        serde_json::from_str(crate::command::stdout_of(&shown)).expect("a summary");
+    let summary = json_of(&shown);
     assert_eq!(summary["grid"]["jobs"], 60);
     let (alone, _) = run(&[&GRID], "sequential");
     assert_eq!(rows(&folder, "attempts", "tasks"), rows(&alone, "attempts", "tasks"));

@@ -552,8 +552,7 @@ fn work_lost_with_outages_of_a_grid_is_what_its_books_have() {
         .skip(1)
         .map(|line| line.rsplit(',').next().and_then(|it| it.parse::<f64>().ok()).expect("work"))
         .sum();
-    let summary: serde_json::Value =
-        serde_json::from_str(&folder.read("out/summary.json")).expect("an object");
+    let summary = folder.summary("out");
     let work = &summary["grid"]["work"];
     let booked = work["lost_by_failure"].as_f64().expect("a number");
     assert!(lost > 0.0 && (lost - booked).abs() < 1e-6 * booked, "{lost} and {booked}");
