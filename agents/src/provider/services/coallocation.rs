@@ -157,8 +157,11 @@ impl Coallocation {
             // A repeated message is answered from the state of its agreement.
             _ if repeats && knows(message.id) => true,
             Instruction::Prepare { request, in_doubt: InDoubt::Release, .. } => match request {
-                // A hold whose abort was lost ends with this message.
-                Want::Reserve(..) => repeats || !core.pieces.has(job),
+                // A hold whose abort was lost, or is overtaken by this message, ends with it.
+                Want::Reserve(..) => {
+                    let is_over = pending.is_some_and(|id| id.number < message.settled);
+                    repeats || is_over || !core.pieces.has(job)
+                }
                 Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
             },
             // A provider that broke a hold answers the commit with that.
