@@ -122,8 +122,8 @@ pub struct Coallocator {
 /// State of a job.
 #[derive(Debug)]
 enum Stage {
-    /// It has no place yet.
-    Open(Traits),
+    /// It has no place; its last one, if the agreement on it was broken.
+    Open(Traits, Option<Box<Placed>>),
     /// It is booked at providers.
     Placed(Box<Placed>),
 }
@@ -162,7 +162,7 @@ impl Entry<Stage> {
     fn placed(&mut self) -> Option<&mut Placed> {
         match &mut self.stage {
             Stage::Placed(placed) => Some(placed),
-            Stage::Open(_) => None,
+            Stage::Open(..) => None,
         }
     }
 }
@@ -237,7 +237,7 @@ impl Coallocator {
         let span = span.max(Span::TICK);
         let traits =
             Traits { first: self.first, overhead, moves, part_min, parts, span, past: None };
-        if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
+        if self.desk.take_in(submitter, submission, Stage::Open(traits, None)).is_none() {
             return false;
         }
         // Each job begins one provider further, so no provider is preferred.

@@ -175,7 +175,7 @@ impl Transactor {
         let Some(number) = self.seat.open(now, parts, &mut acts) else { return };
         let id = AgreementId { coordinator: self.config.me, number };
         // Before the acts are carried out, because a verdict may be among them.
-        entry.stage.place = Some(Placed::new(id, now, from, asked.clone()));
+        entry.stage.place = Some(Placed::new(id, (now, from), asked.clone(), self.config.speed));
         self.jobs.insert(number, job);
         self.observe(number, job, AgreementEvent::Opened { asked }, out);
         self.carry_out(now, job, acts, out);

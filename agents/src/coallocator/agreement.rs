@@ -43,7 +43,7 @@ impl Coallocator {
     ) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         let traits = match &entry.stage {
-            Stage::Open(traits) => *traits,
+            Stage::Open(traits, _) => *traits,
             Stage::Placed(placed) => placed.traits,
         };
         let description = &entry.submission.job;
@@ -202,7 +202,7 @@ impl Coallocator {
 
     /// Commits an agreement for which all providers are ready.
     fn decide(&mut self, now: Time, job: JobId, number: u64, out: &mut Outbox) {
-        let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
+        let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(..));
         // A withdrawn job without a place must not get one.
         let dropped = self.desk.get(job).is_none_or(|it| it.withdrawn && is_open(it));
         let mut acts = Acts::new();

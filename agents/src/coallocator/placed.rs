@@ -88,7 +88,7 @@ impl Coallocator {
                 placed.first.run_time = run_time;
                 placed.bookings.push(booking);
             }
-            Stage::Open(traits) => {
+            Stage::Open(traits, _) => {
                 let traits = *traits;
                 let first = Coallocated {
                     first_start: allocation.start,
@@ -121,7 +121,7 @@ impl Coallocator {
     pub(super) fn is_placed_by(&self, job: JobId, id: AgreementId) -> bool {
         let placed_by = |entry: &Entry<Stage>| match &entry.stage {
             Stage::Placed(placed) => placed.first.agreement == Some(id),
-            Stage::Open(_) => false,
+            Stage::Open(..) => false,
         };
         !self.undoes() || self.desk.get(job).is_some_and(placed_by)
     }
@@ -130,14 +130,20 @@ impl Coallocator {
     /// carried out was `known` to the user.
     pub(super) fn take_back(&mut self, job: JobId, known: bool) {
         let Some(entry) = self.desk.get_mut(job) else { return };
-        let Stage::Placed(placed) = &entry.stage else { return };
+        let Stage::Placed(placed) = &mut entry.stage else { return };
         let mut traits = placed.traits;
         if known {
             let broken = traits.past.map_or(0, |past| past.broken) + 1;
             let Placed { placed, promised_end, .. } = **placed;
             traits.past = Some(Past { broken, placed, promised_end });
         }
-        entry.stage = Stage::Open(traits);
+        // A job that its user knows as placed keeps a place for its record, in case that it gets no other one.
+        let last = std::mem::replace(&mut entry.stage, Stage::Open(traits, None));
+        if let Stage::Placed(last) = last
+            && traits.past.is_some()
+        {
+            entry.stage = Stage::Open(traits, Some(last));
+        }
     }
 
     /// A provider has broken its part of a job.
@@ -189,7 +195,7 @@ impl InParts for Stage {
     fn parts(&mut self) -> Option<&mut Parts> {
         match self {
             Stage::Placed(placed) => Some(&mut placed.parts),
-            Stage::Open(_) => None,
+            Stage::Open(..) => None,
         }
     }
 
@@ -197,8 +203,12 @@ impl InParts for Stage {
         matches!(self, Stage::Placed(_))
     }
 
+    fn was_agreed(&self) -> bool {
+        matches!(self, Stage::Placed(_) | Stage::Open(_, Some(_)))
+    }
+
     fn complete(self, record: JobRecord) -> JobRecord {
-        let Stage::Placed(placed) = self else { return record };
+        let (Stage::Placed(placed) | Stage::Open(_, Some(placed))) = self else { return record };
         let bag = BagRecord {
             parts: placed.allocation.parts.len() as u32,
             recompositions: placed.trials,

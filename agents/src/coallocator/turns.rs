@@ -95,7 +95,7 @@ impl Coallocator {
     ) {
         let providers = self.config.providers.len();
         let mut awaited: Vec<usize> = match self.desk.get(job).map(|entry| &entry.stage) {
-            Some(Stage::Open(_)) if asked_by.is_none() => (0..providers).collect(),
+            Some(Stage::Open(..)) if asked_by.is_none() => (0..providers).collect(),
             Some(Stage::Placed(placed)) if asked_by.is_some() && self.may_move(placed, now) => {
                 match placed.traits.moves {
                     CoallocationPolicy::Rigid => Vec::new(),
@@ -187,7 +187,7 @@ impl Coallocator {
         let found = match self.desk.get(job) {
             // The job ended while its answers were under way.
             None => None,
-            Some(Entry { stage: Stage::Open(_), withdrawn: true, .. }) => {
+            Some(Entry { stage: Stage::Open(..), withdrawn: true, .. }) => {
                 self.desk.cancel(now, job, out);
                 None
             }
@@ -239,7 +239,7 @@ impl Coallocator {
         out: &mut Outbox,
     ) -> Option<Allocation> {
         let found = self.find(job, soonest, true);
-        let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
+        let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(..));
         if found.is_none() && self.desk.get(job).is_some_and(is_open) {
             let late = self.find(job, soonest, false);
             if late.is_none() && self.waits_for_repairs(job) {
@@ -262,11 +262,11 @@ impl Coallocator {
         match (&self.mapper, &entry.stage) {
             (Some(mapper), stage) => self.known.see_lists(soonest, own, not_before, |free| {
                 mapper.find(free, not_before, description, soonest, |it| match stage {
-                    Stage::Open(_) => deadline.is_none_or(|deadline| it.completion() <= deadline),
+                    Stage::Open(..) => deadline.is_none_or(|deadline| it.completion() <= deadline),
                     Stage::Placed(placed) => placed.gains(it),
                 })
             }),
-            (None, Stage::Open(traits)) => self.known.see(soonest, own, |free| {
+            (None, Stage::Open(traits, _)) => self.known.see(soonest, own, |free| {
                 // With the deadline of this search: a second search without one only finds the reason of a refusal.
                 let demand = Demand { deadline, ..demand(&entry.submission, traits) };
                 earliest_common_start(free, &demand, traits.first, self.config.fill, soonest)
@@ -315,7 +315,7 @@ impl Coallocator {
     /// Returns whether a job would find room if no processor was down.
     fn waits_for_repairs(&self, job: JobId) -> bool {
         let entry = self.desk.get(job).filter(|_| self.config.may_break && self.mapper.is_none());
-        let Some(Entry { submission, stage: Stage::Open(traits), .. }) = entry else {
+        let Some(Entry { submission, stage: Stage::Open(traits, _), .. }) = entry else {
             return false;
         };
         let demand = Demand { deadline: None, ..demand(submission, traits) };
@@ -326,7 +326,7 @@ impl Coallocator {
     /// A job finds no place: it is refused, or has failed if it was agreed on before.
     fn drop_job(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
         let was_agreed = |entry: &Entry<Stage>| match &entry.stage {
-            Stage::Open(traits) => traits.past.is_some(),
+            Stage::Open(traits, _) => traits.past.is_some(),
             Stage::Placed(_) => true,
         };
         if self.desk.get(job).is_some_and(was_agreed) {

@@ -65,6 +65,11 @@ pub trait InParts {
     /// True if providers have agreed to run it, so that it is not given up any more.
     fn is_agreed(&self) -> bool;
 
+    /// True if providers have agreed to run it, now or before they broke the agreement.
+    fn was_agreed(&self) -> bool {
+        self.is_agreed()
+    }
+
     /// Adds to the record of the job the facts that only this actor knows.
     fn complete(self, record: JobRecord) -> JobRecord;
 }
@@ -137,7 +142,7 @@ impl<S: InParts> Desk<S> {
     pub fn run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.jobs() {
             if let Some(entry) = self.close(job)
-                && entry.stage.is_agreed()
+                && entry.stage.was_agreed()
             {
                 out.observe(story(entry, JobOutcome::Unfinished, now));
             }

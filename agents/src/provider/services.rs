@@ -192,6 +192,7 @@ impl Services {
     fn on_timer_of_protocol(&mut self, turn: &mut Turn<'_>, timer: Timer) -> bool {
         let Services { bargains, coallocation, transactions, .. } = self;
         match (timer, bargains, coallocation, transactions) {
+            // No queue has both bags and parts.
             (Timer::Reschedule, _, Some(parts), _) => parts.on_room(turn),
             (Timer::Reschedule, Some(bargains), ..) => bargains.on_reschedule(turn),
             (Timer::TasksEnd { slot, run }, Some(bargains), ..) => {

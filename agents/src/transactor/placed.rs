@@ -22,6 +22,8 @@ pub(super) struct Placed {
     /// The number of the agreement.
     pub(super) id: AgreementId,
     opened: Time,
+    /// Speed of its providers.
+    speed: f64,
     /// The requested start, then the latest start that was agreed on.
     start: Time,
     /// Providers that were asked; once it is agreed, providers that have a part.
@@ -35,12 +37,12 @@ pub(super) struct Placed {
 impl Placed {
     pub(super) fn new(
         id: AgreementId,
-        opened: Time,
-        start: Time,
+        (opened, start): (Time, Time),
         providers: Vec<ActorId>,
+        speed: f64,
     ) -> Placed {
         let parts = Parts::at(providers.iter().copied());
-        Placed { id, opened, start, providers, agreed: false, begun: Vec::new(), parts }
+        Placed { id, opened, speed, start, providers, agreed: false, begun: Vec::new(), parts }
     }
 }
 
@@ -199,7 +201,8 @@ impl InParts for Stage {
             ..BagRecord::default()
         };
         let overhead = if parts > 1 { overhead } else { 0 };
-        let walltime = record.job.requested_time.map(|time| with_overhead(time, overhead));
+        let walltime = record.job.requested_time;
+        let walltime = walltime.map(|time| with_overhead(time.at_speed(placed.speed), overhead));
         let (queued, bag) = (Some(placed.opened), Some(Box::new(bag)));
         JobRecord { queued, walltime, bag, ..record }
     }

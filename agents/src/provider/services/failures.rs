@@ -2,7 +2,8 @@
 //!
 //! A rigid job that loses one of its processors is lost as a whole; of a bag only the tasks on
 //! failed processors are lost. The provider decides what happens to lost jobs, see [`OnFailure`];
-//! tasks of a bag always wait again. Work that has been started too often is given up
+//! tasks of a bag always wait again. A part of a job that is spread over providers is broken: its
+//! metascheduler places the job again. Work that has been started too often is given up
 //! ([`MAX_ATTEMPTS`](haggle_scheduling::MAX_ATTEMPTS)). The time of a repair is unknown beforehand,
 //! so the local scheduler plans as if failed processors never came back. It is notified of all
 //! failures and repairs of one instant together, so that nothing starts on processors that fail

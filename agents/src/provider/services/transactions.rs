@@ -329,8 +329,6 @@ impl Transactions {
         }
         let job = booking.ask.job;
         if booking.is_lost {
-            let end = turn.now;
-            observe_agreement(turn, id, job, AgreementEvent::CarriedOut { end });
             return self.fail_booking(turn, slot);
         }
         let end = booking.start.max(turn.now) + booking.ask.span;

@@ -14,7 +14,8 @@ table! {
     Attempts, attempts, required: "One row an attempt: a job, or a share of a bag, that was queued at a provider, or a \
      job that got a slot on a resource of a grid. Rows have the order of `jobs`, those of one job by number. Work lost \
      by failures has rows of its own at providers. A job has such a row before its last attempt. A bag has one for \
-     tasks that had started together, behind its shares. Columns without a meaning at providers, where a job has its \
+     tasks that had started together, behind its shares, and a job on several providers one for a part, behind its \
+     parts. Columns without a meaning at providers, where a job has its \
      processors to itself, or on a grid, where it shares them, are missing there. evalys draws it like `jobs`; \
      attempts that share a resource lie on one another.";
 

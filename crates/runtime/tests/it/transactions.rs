@@ -226,6 +226,8 @@ enum Part {
     Begun,
     Over,
     GivenUp,
+    /// It has lost its processors or its place.
+    Failed,
 }
 
 impl Sink for Watcher {
@@ -314,7 +316,10 @@ impl Watcher {
             AgreementEvent::GivenUp => {
                 self.parts.insert((actor, id), Part::GivenUp);
             }
-            AgreementEvent::PartOver | AgreementEvent::PartFailed => {
+            AgreementEvent::PartFailed => {
+                self.parts.insert((actor, id), Part::Failed);
+            }
+            AgreementEvent::PartOver => {
                 self.parts.insert((actor, id), Part::Over);
             }
             AgreementEvent::Decided | AgreementEvent::Occupied | AgreementEvent::Sent(_) => {}
@@ -332,13 +337,18 @@ impl Watcher {
         };
         for ((who, id), part) in &self.parts {
             // No hold is leaked, no promise forgotten.
-            let over = matches!(part, Part::Over | Part::GivenUp);
+            let over = matches!(part, Part::Over | Part::GivenUp | Part::Failed);
             prop_assert!(over, "{} has {:?} as {:?} at the end", who, id, part);
-            let kept = !self.agreed.contains(id) || self.failed.contains(id) || *part == Part::Over;
+            let kept = !self.agreed.contains(id)
+                || self.failed.contains(id)
+                || matches!(part, Part::Over | Part::Failed);
             prop_assert!(kept, "{} gives up {:?}, which was agreed on", who, id);
         }
         prop_assert!(self.again.is_empty(), "what is over is held again: {:?}", self.again);
-        for (id, asked) in &self.asked {
+        let fails = |id: &AgreementId| {
+            self.parts.iter().any(|((_, of), part)| of == id && *part == Part::Failed)
+        };
+        for (id, asked) in self.asked.iter().filter(|(id, _)| !fails(id)) {
             let over =
                 asked.iter().filter(|&&who| self.parts.get(&(who, *id)) == Some(&Part::Over));
             let starts: BTreeSet<Time> = over.map(|&who| self.starts[&(who, *id)]).collect();

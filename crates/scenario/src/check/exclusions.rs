@@ -84,12 +84,14 @@ pub(super) const PARTS: Exclusions<Provider, KeepsParts> = &[
          providers", "not for parts of jobs", "give all its providers the same `speed` (1 under `mapping`)"),
     exclude(("co-allocation with moves, mapping", "failures of its providers"), "", |_, at| at.fails && !at.stays,
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which fails: some would run in part", "must not fail",
-        "take it out of [[failures]], or out of the metascheduler's `providers`"),
+        "set `policy = \"rigid\"` of a metascheduler with `coallocation`, or take the provider out of [[failures]] or of the \
+         metascheduler's `providers`"),
     // Under a protocol, crashes need `retry`: see below.
     exclude(("co-allocation with moves or without `retry`, mapping", "crashes of its providers"), "",
         |_, at| at.crashes && !at.by_protocol && !(at.stays && at.repeats),
-        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which fails: some would run in part", "must not fail",
-        "take it out of [[failures]], or out of the metascheduler's `providers`"),
+        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", whose scheduler crashes: some would run in part",
+        "must not crash", "set `policy = \"rigid\"` and `retry` of a metascheduler with `coallocation`, or take the provider out of \
+         `actors` of [[failures]]"),
 ];
 
 /// Facts about a metascheduler that spreads jobs.

@@ -79,11 +79,16 @@ pub(in crate::provider::services) fn lose(turn: &mut Turn<'_>, slot: Slot, losse
     core.machine.end(&attempt);
     losses.killed.push(attempt.killed(slot));
     losses.parts.push(slot);
-    // A part that waited for the other parts of its job did nothing: its hold was in vain.
+    // The run may belong to a try that has failed, so it is filed as that of a part that was given up.
     if let Some(start) = booking.runs_since {
-        let run = Attempt { start, ..attempt }.lost(core.config.id, *now);
-        out.observe(Observation::RunLost { job: booking.ask.job, run });
+        let (job, provider) = (booking.ask.job, core.config.id);
+        let run = Attempt { start, ..attempt }.stopped(*now, JobOutcome::Cancelled);
+        let over = booking.share(provider, vec![run.clone()]);
+        out.observe(Observation::TasksOver { job, provider, run });
+        out.observe(over);
     }
+    let (id, job) = (booking.id, booking.ask.job);
+    out.observe(Observation::Agreement { id, job, event: AgreementEvent::PartFailed });
 }
 
 impl Booking {
@@ -151,9 +156,12 @@ impl Transactions {
     /// its job may begin: until then, its agreement may still end without it.
     pub(in crate::provider::services) fn break_booking(&mut self, turn: &mut Turn<'_>, slot: Slot) {
         let Some(booking) = turn.core.pieces.get_mut::<Booking>(slot) else { return };
+        let (id, job) = (booking.id, booking.ask.job);
         if !std::mem::replace(&mut booking.is_lost, true) {
             turn.core.load.leaves(booking.ask.processors, Some(booking.ask.span));
+            observe_agreement(turn, id, job, AgreementEvent::PartFailed);
         }
+        let Some(booking) = turn.core.pieces.get::<Booking>(slot) else { return };
         if booking.may_begin {
             self.fail_booking(turn, slot);
         }
@@ -175,11 +183,10 @@ impl Transactions {
         job: JobId,
         outcome: JobOutcome,
     ) {
-        let event = match outcome {
-            JobOutcome::Failed => AgreementEvent::PartFailed,
-            _ => AgreementEvent::PartOver,
-        };
-        observe_agreement(turn, id, job, event);
+        // A part that failed was recorded when it lost its processors or its place.
+        if outcome != JobOutcome::Failed {
+            observe_agreement(turn, id, job, AgreementEvent::PartOver);
+        }
         self.remember_over(turn, id);
         let party = self.party(id);
         let retry = party.and_then(|it| self.parties[it].transacting.transaction.retry());
@@ -218,10 +225,13 @@ impl Transactions {
     pub(super) fn give_up_booking(&mut self, turn: &mut Turn<'_>, id: AgreementId) {
         let Some((slot, booking)) = self.booking(turn.core, id) else { return };
         let (is_held, is_lost, ask) = (booking.held.is_some(), booking.is_lost, booking.ask);
-        observe_agreement(turn, id, ask.job, AgreementEvent::GivenUp);
         if is_lost {
             self.release_booking(turn.core, slot);
-        } else if is_held {
+            turn.plan_changed();
+            return;
+        }
+        observe_agreement(turn, id, ask.job, AgreementEvent::GivenUp);
+        if is_held {
             turn.out.stop(Timer::RunEnds { slot: slot.0 });
             let Some(booking) = self.release_booking(turn.core, slot) else { return };
             self.free_processors(turn, slot, &booking);
