@@ -183,3 +183,86 @@ fn what_cannot_be_undone_is_refused() {
     let refused = folder.haggle(&["validate", "world.toml"]);
     assert!(refused.contains("another speed"), "{refused}");
 }
+
+/// Two small providers, and jobs that need both.
+fn small(jobs: &str, coallocation: &str, processors: u32, rest: &str) -> String {
+    format!(
+        r#"
+[[workload]]
+name = "wide"
+jobs = [{jobs}]
+
+[[user]]
+name = "wides"
+workload = "wide"
+submits-to = "broker"
+
+[[metascheduler]]
+name = "broker"
+coallocation = {{ {coallocation} }}
+
+[[provider]]
+name = "site"
+count = 2
+processors = {processors}
+policy = "conservative"
+disclosure = "slots"
+{rest}"#
+    )
+}
+
+fn runs(world: &str) -> String {
+    let folder = Folder::with(&[("world.toml", world)]);
+    folder.haggle(&["run", "world.toml", "--check", "--no-figures", "-o", "out"])
+}
+
+#[test]
+fn a_job_that_is_broken_before_the_end_of_the_run_has_one_record() {
+    let job = "{ submit = \"0s\", processors = 8, run = \"100s\", requested = \"200s\" }";
+    let fails = "[[failures]]\nof = [\"site-2\"]\noutages = [[\"50s\", \"500s\"]]\n[scenario]\n";
+    let world = small(job, "policy = \"rigid\"", 4, &format!("{fails}horizon = \"60s\"\n"));
+    let said = runs(&world);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    assert!(said.contains("1 still waiting"), "{said}");
+}
+
+#[test]
+fn a_hold_ends_when_its_processors_fail() {
+    let jobs = "{ submit = \"0s\", processors = 2, run = \"60s\", requested = \"60s\" }, \
+                { submit = \"60s\", processors = 2, run = \"60s\", requested = \"60s\" }";
+    let local = r#"
+[[workload]]
+name = "local"
+jobs = [{ submit = "0s", processors = 1, run = "90s", requested = "90s" }]
+
+[[user]]
+name = "locals"
+workload = "local"
+submits-to = "site-2"
+
+[[failures]]
+of = ["site-1"]
+outages = [["30s", "31s"]]
+"#;
+    let said = runs(&small(jobs, "policy = \"rigid\", protocol = \"ordered\"", 1, local));
+    assert!(said.starts_with("exit code: 0"), "{said}");
+}
+
+#[test]
+fn a_job_is_not_booked_behind_a_job_without_a_limit() {
+    let jobs = "{ submit = \"0s\", processors = 2, run = \"200s\", requested = \"300s\" }, \
+                { submit = \"10s\", processors = 2, run = \"100s\", requested = \"200s\" }";
+    let local = r#"
+[[workload]]
+name = "local"
+jobs = [{ submit = "10s", processors = 1, run = "100s" }]
+
+[[user]]
+name = "locals"
+workload = "local"
+submits-to = "site-1"
+"#;
+    let said = runs(&small(jobs, "policy = \"rigid\"", 1, local));
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    assert!(said.contains("no provider"), "{said}");
+}

@@ -5,6 +5,7 @@ use haggle_scheduling::coallocation::{
     Allocation, CoallocationPolicy, Demand, FreeTimes, RequestOrder, Search, Stretch,
     earliest_common_start, improve,
 };
+use haggle_scheduling::promise;
 
 use super::{Coallocator, Stage, Traits};
 use crate::Outbox;
@@ -269,7 +270,11 @@ impl Coallocator {
             (None, Stage::Open(traits, _)) => self.known.see(soonest, own, |free| {
                 // With the deadline of this search: a second search without one only finds the reason of a refusal.
                 let demand = Demand { deadline, ..demand(&entry.submission, traits) };
-                earliest_common_start(free, &demand, traits.first, self.config.fill, soonest)
+                let found =
+                    earliest_common_start(free, &demand, traits.first, self.config.fill, soonest);
+                // A start behind a job without a limit is none, unless the job can move up from there.
+                let moves = traits.moves > CoallocationPolicy::Rigid;
+                found.filter(|it| moves || promise(it.start).is_some())
             }),
             // Rigid jobs with a place are moved by `better`.
             (None, Stage::Placed(_)) => None,
