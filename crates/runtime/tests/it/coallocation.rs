@@ -209,11 +209,14 @@ struct Drawn {
     breaks: Option<Breaks>,
 }
 
+/// (provider, processor that fails, its outages in seconds), as drawn.
+type Failing = (u32, u32, Vec<(i64, i64)>);
+
 /// Reasons for which providers break agreements.
 #[derive(Clone, Debug)]
 struct Breaks {
     /// Processors that fail, each with its outages.
-    failing: Vec<(u32, u32, Vec<(i64, i64)>)>,
+    failing: Vec<Failing>,
     /// True if local jobs may run longer than they request.
     overruns: bool,
     on_failure: OnFailure,

@@ -390,6 +390,9 @@ impl Watcher {
 /// Number of providers of a drawn world; metaschedulers come after them.
 const FIRST: usize = 3;
 
+/// (provider, processor that fails, its outages in seconds), as drawn.
+type Failing = (u32, u32, Vec<(i64, i64)>);
+
 #[derive(Clone, Debug)]
 struct Drawn {
     processors: Vec<u32>,
@@ -408,7 +411,7 @@ struct Drawn {
     /// True if jobs take milliseconds instead of seconds.
     short: bool,
     /// Processors that fail, each with its outages in seconds.
-    failing: Vec<(u32, u32, Vec<(i64, i64)>)>,
+    failing: Vec<Failing>,
     /// True if local jobs may run longer than they request.
     overruns: bool,
 }
