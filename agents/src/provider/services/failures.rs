@@ -28,7 +28,7 @@ pub enum OnFailure {
     Requeue,
     /// It writes checkpoints, and goes on from the last one, ahead of all that waits.
     Resume(CheckpointRule),
-    /// It is over: [`JobOutcome::Failed`].
+    /// It is over: [`JobOutcome::Failed`](haggle_model::JobOutcome::Failed).
     Fail,
 }
 
