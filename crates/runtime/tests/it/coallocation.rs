@@ -11,6 +11,7 @@ use haggle_scheduling::coallocation::{
 };
 use proptest::prelude::*;
 
+use crate::draws::the_same;
 use crate::setup::{Ran, Setup, job};
 use crate::trouble::Trouble;
 
@@ -501,7 +502,11 @@ fn check(drawn: &Drawn) -> Result<(), TestCaseError> {
 }
 
 fn cases(count: u32, drawn: impl Strategy<Value = Drawn>) {
-    let config = ProptestConfig { cases: count, failure_persistence: None, ..Default::default() };
+    // More cases than a gate runs are drawn anew.
+    let config = match count {
+        ..=1_000 => the_same(count),
+        _ => ProptestConfig { cases: count, failure_persistence: None, ..Default::default() },
+    };
     proptest!(config, |(drawn in drawn)| check(&drawn)?);
 }
 

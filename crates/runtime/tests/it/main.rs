@@ -7,6 +7,7 @@ mod channel;
 mod coallocation;
 mod deciding;
 mod disclosure;
+mod draws;
 mod examples;
 mod failures;
 mod flows;

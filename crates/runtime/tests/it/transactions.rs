@@ -26,6 +26,7 @@ use haggle_runtime::{Driver, OutsideError, Sink, run};
 use haggle_scheduling::Overrun;
 use proptest::prelude::*;
 
+use crate::draws::the_same;
 use crate::setup::{Ran, Setup, job};
 use crate::trouble::Trouble;
 
@@ -598,7 +599,11 @@ fn play(drawn: &Drawn) -> Result<(), TestCaseError> {
 }
 
 fn cases(count: u32, drawn: impl Strategy<Value = Drawn>) {
-    let config = ProptestConfig { cases: count, failure_persistence: None, ..Default::default() };
+    // More cases than a gate runs are drawn anew.
+    let config = match count {
+        ..=1_000 => the_same(count),
+        _ => ProptestConfig { cases: count, failure_persistence: None, ..Default::default() },
+    };
     proptest!(config, |(drawn in drawn)| play(&drawn)?);
 }
 
