@@ -4,24 +4,25 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::{ActorId, AgreementEvent, AgreementId, JobId, Observation, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Message, RunMessage, Timer, TransactionMessage};
-use crate::transaction::{Act, Acts, Transaction, Witnesses};
+use crate::transaction::{Act, Acts, Seated, Transaction, Witnesses};
 use crate::{Actor, Outbox};
 
 /// Number of agreements whose jobs are kept. Decided agreements soon receive no more messages.
 const JOBS_KEPT: usize = 4096;
 
 /// Stores votes and decisions for the coordinators of one protocol.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Acceptor {
-    seat: Box<Witnesses>,
+    seat: Seated<dyn Witnesses>,
     jobs: Jobs,
     started: bool,
 }
 
 /// The jobs of the agreements that began last.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Jobs {
     of: BTreeMap<AgreementId, JobId>,
     /// The agreements, in the order of their first messages. The order of their names is another one:

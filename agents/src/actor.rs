@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use dyn_clone::DynClone;
 use haggle_model::{ActorId, Observation, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::grid::{CheckpointServer, Dispatcher, GridResource, InformationService, Storage};
 use crate::planning::{Cluster, Rescheduler, ResourceUpdates};
@@ -121,7 +123,7 @@ impl Outbox {
 }
 
 /// Any of the actors of a run; a match is cheaper than a pointer to a method.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AnyActor {
     /// Submits jobs.
     User(Box<User>),
@@ -160,18 +162,15 @@ pub enum AnyActor {
     /// Keeps outputs.
     Storage(Box<Storage>),
     /// An actor defined outside this crate.
-    Other(Box<OtherActor>),
+    Other(Box<dyn OtherActor>),
 }
 
 /// An actor defined outside this crate: it exchanges [`Message`]s, and wakes itself with
-/// [`Timer::Other`].
-pub type OtherActor = dyn Actor<Message = Message> + Send;
+/// [`Timer::Other`]. A snapshot of a run contains its state, by the name of its type.
+#[typetag::serde]
+pub trait OtherActor: Actor<Message = Message> + DynClone + fmt::Debug + Send {}
 
-impl fmt::Debug for OtherActor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OtherActor")
-    }
-}
+dyn_clone::clone_trait_object!(OtherActor);
 
 impl AnyActor {
     /// True if others may wait for it to restart after a crash, even if no job is left.

@@ -32,6 +32,7 @@ use haggle_scheduling::coallocation::{
     CoallocationPolicy, FillRule, FreeTimes, RemapRule, RequestOrder,
 };
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use self::known::Known;
 use self::mapping::{Mapper, MappingConfig};
@@ -50,7 +51,7 @@ use crate::{Actor, Outbox};
 const MILLION: u32 = 1_000_000;
 
 /// A co-allocating metascheduler as a scenario describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoallocatorConfig {
     /// Its own address, which identifies its agreements together with a number.
     pub me: ActorId,
@@ -97,7 +98,7 @@ pub struct CoallocatorConfig {
 }
 
 /// Spreads rigid jobs over providers.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Coallocator {
     config: CoallocatorConfig,
     overheads: Overheads,
@@ -120,7 +121,7 @@ pub struct Coallocator {
 }
 
 /// State of a job.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Stage {
     /// It has no place; its last one, if the agreement on it was broken.
     Open(Traits, Option<Box<Placed>>),
@@ -129,7 +130,7 @@ enum Stage {
 }
 
 /// Properties of a job that do not depend on its place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Traits {
     /// Place of the provider that is first in turn.
     first: usize,
@@ -148,7 +149,7 @@ struct Traits {
 }
 
 /// Facts of a job that stay if its agreement is broken.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Past {
     /// Number of agreements on it that were broken.
     broken: u32,

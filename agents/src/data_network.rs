@@ -98,7 +98,7 @@ impl PartialEq for Traffic {
 }
 
 /// Moves data.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DataNetwork {
     routes: Routes,
     flows: Flows,
@@ -107,7 +107,7 @@ pub struct DataNetwork {
 }
 
 /// The sender of a request for a transfer, and the nodes at its ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Order {
     owner: ActorId,
     number: u32,

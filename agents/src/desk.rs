@@ -15,6 +15,7 @@ mod parts;
 
 use haggle_model::observation::Refusal;
 use haggle_model::{ActorId, ByJob, JobId, JobOutcome, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::Outbox;
 use crate::protocol::{Submission, SubmissionMessage};
@@ -24,13 +25,13 @@ pub use parts::{InParts, PartEnd, Parts};
 /// Jobs that an actor answers for; `S` is the actor's own state of each.
 ///
 /// The ledger is made for jobs that come in the order of their numbers, as they usually do.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Desk<S> {
     entries: ByJob<Entry<S>>,
 }
 
 /// A job on a desk.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry<S> {
     /// The job as it was submitted.
     pub submission: Submission,

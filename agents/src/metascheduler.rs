@@ -17,11 +17,12 @@ use crate::protocol::{
     DataMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, Outbox};
+use serde::{Deserialize, Serialize};
 pub use staging::{DataPaths, DataWays};
 use staging::{Outputs, Transfers};
 
 /// A metascheduler as a scenario describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetaschedulerConfig {
     /// Its own address.
     pub me: ActorId,
@@ -41,7 +42,7 @@ impl MetaschedulerConfig {
 }
 
 /// Places external jobs on providers.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Metascheduler {
     config: MetaschedulerConfig,
     /// Position of each provider in the list.
@@ -62,7 +63,7 @@ pub struct Metascheduler {
 }
 
 /// Progress of a job.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Stage {
     /// Its turn has not come.
     Backlog,
@@ -75,7 +76,7 @@ enum Stage {
 }
 
 /// A job for which providers are being asked or tried.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Open {
     /// The provider that considers it.
     tried: Option<ActorId>,
@@ -94,7 +95,7 @@ struct Open {
 /// Providers still to be tried.
 ///
 /// Most jobs are accepted by the first provider tried, so the list is made only when it is needed.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Candidates {
     /// Unknown before all answers have been received.
     Unknown,

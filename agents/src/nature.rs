@@ -1,6 +1,7 @@
 //! Nature: makes processors fail and restores them.
 
 use haggle_model::{ActorId, ProcessorSet, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Message, ResourceMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
@@ -9,7 +10,7 @@ use crate::{Actor, Outbox};
 ///
 /// All outages are decided before the run, so the run does not affect them. Nature receives a
 /// message at the beginning of each outage.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Nature {
     /// Owners of each resource with their processors that fail together, one resource after the
     /// other.

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::bag_table::BagTable;
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
+use serde::{Deserialize, Serialize};
 
 use self::agreement::Preparing;
 use self::answers::Answer;
@@ -37,7 +38,7 @@ use crate::protocol::{
 use crate::{Actor, Outbox};
 
 /// A bargaining metascheduler as a scenario describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NegotiatorConfig {
     /// Its own address: an agreement is identified by it and a number.
     pub me: ActorId,
@@ -59,7 +60,7 @@ pub struct NegotiatorConfig {
 }
 
 /// Places bags by bargaining.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Negotiator {
     config: NegotiatorConfig,
     places: BTreeMap<ActorId, usize>,
@@ -74,7 +75,7 @@ pub struct Negotiator {
 }
 
 /// Progress of a bag.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Stage {
     /// Its turn has not come.
     Backlog,
@@ -85,7 +86,7 @@ enum Stage {
 }
 
 /// A bag that is being bargained over.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Bargain {
     turn: u64,
     answers: Vec<Answer>,

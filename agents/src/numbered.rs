@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::{ActorId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::Outbox;
 use crate::actor::Effect;
@@ -51,13 +52,13 @@ pub(crate) trait TakesNumbered {
 }
 
 /// The numbered messages between an actor and its peers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Numbered {
     peers: BTreeMap<ActorId, Peer>,
 }
 
 /// The two directions between an actor and a peer.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Peer {
     /// Time between two repetitions.
     retry: Span,

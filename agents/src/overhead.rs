@@ -3,9 +3,10 @@
 
 use haggle_model::Job;
 use haggle_model::law::{Law, Sampler};
+use serde::{Deserialize, Serialize};
 
 /// Draws overheads.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Overheads {
     law: Sampler,
     /// The largest, in percent.

@@ -11,6 +11,7 @@ mod services;
 
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, Time};
+use serde::{Deserialize, Serialize};
 
 use self::core::{Core, Turn};
 use self::services::Services;
@@ -25,7 +26,7 @@ pub use services::{
 };
 
 /// One space-shared machine and its queue.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Provider {
     core: Core,
     services: Services,

@@ -14,13 +14,14 @@ use haggle_model::{ActorId, JobId, Observation, Refusal, Span, Time};
 use haggle_scheduling::reallocation::{
     DataPlaces, Decision, Event, MoveCost, Question, Rule, Sizes, Tuning, Waiting,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::reallocation::SizeRequest;
 use crate::protocol::{Message, ReallocationMessage, RunMessage, Timer};
 use crate::{Actor, Desk, Outbox};
 
 /// A reallocator as a scenario describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReallocatorConfig {
     /// The providers it may use.
     pub providers: Vec<ActorId>,
@@ -35,7 +36,7 @@ pub struct ReallocatorConfig {
 }
 
 /// Places moldable jobs on providers, and moves those that wait.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reallocator {
     config: ReallocatorConfig,
     /// Index of each provider in the list.
@@ -56,7 +57,7 @@ pub struct Reallocator {
 }
 
 /// Place of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Here.
     Here,
@@ -67,7 +68,7 @@ enum Stage {
 }
 
 /// Present activity.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Doing {
     Nothing,
     /// Providers report waiting jobs: by provider.
@@ -77,7 +78,7 @@ enum Doing {
 }
 
 /// Things for which an event waits.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Waits {
     /// Answers to these questions.
     Answers(BTreeSet<Question>),

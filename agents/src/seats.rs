@@ -1,12 +1,13 @@
 //! The addresses of the actors of one part of a run.
 
 use haggle_model::{ActorId, ProviderId};
+use serde::{Deserialize, Serialize};
 
 /// Addresses of the actors of a grid, or of clusters that plan, among all actors.
 ///
 /// Actors whose processors run jobs come first. So the number of a place ([`ProviderId`]) is the
 /// number of its actor, and providers, clusters and resources of a grid can be in one run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Seats {
     /// The number of their first place.
     pub first_place: u32,

@@ -10,6 +10,7 @@
 //! The owner of a machine carries out its acts in order. An act may lead to more acts, which are
 //! appended. A crash of the owner loses the machine; it starts again from its records.
 
+use dyn_clone::DynClone;
 use haggle_agreements::claiming::{Claiming, ClaimingRules};
 use haggle_agreements::negotiation::{Negotiation, NegotiationRules};
 use haggle_agreements::one_phase::{OnePhase, OnePhaseRules};
@@ -18,11 +19,12 @@ use haggle_agreements::paxos::{Paxos, PaxosRules};
 use haggle_agreements::polling::{Polling, PollingRules};
 use haggle_agreements::probing::{Probing, ProbingRules};
 use haggle_agreements::protocol::{self, Duty, Protocol, Times, Traits, Verdict};
-use haggle_agreements::seat::{self, Drives, Keeps, Seat};
+use haggle_agreements::seat::{self, Drives};
 use haggle_agreements::two_phase::TwoPhase;
 use haggle_agreements::watch::{WatchRules, Watching};
 use haggle_agreements::{AgreementId, Rules};
 use haggle_model::{ActorId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::transaction::{Room, Spoken};
 
@@ -34,18 +36,27 @@ pub type Acts<N> = seat::Acts<Spoken, N>;
 
 /// The seat of a coordinator of any protocol.
 pub trait Coordinates:
-    Drives<Spoken, Verdict<Room>> + protocol::Coordinates<Room, Acts<Verdict<Room>>>
+    Drives<Spoken, Verdict<Room>>
+    + protocol::Coordinates<Room, Acts<Verdict<Room>>>
+    + DynClone
+    + erased_serde::Serialize
 {
 }
 
 impl<T> Coordinates for T where
-    T: Drives<Spoken, Verdict<Room>> + protocol::Coordinates<Room, Acts<Verdict<Room>>>
+    T: Drives<Spoken, Verdict<Room>>
+        + protocol::Coordinates<Room, Acts<Verdict<Room>>>
+        + Clone
+        + Serialize
 {
 }
 
 /// The seat of a participant of any protocol.
 pub trait Participates:
-    Drives<Spoken, Duty<Room>> + protocol::Participates<Room, Acts<Duty<Room>>>
+    Drives<Spoken, Duty<Room>>
+    + protocol::Participates<Room, Acts<Duty<Room>>>
+    + DynClone
+    + erased_serde::Serialize
 {
     /// The requested part can never be held.
     fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) {
@@ -54,15 +65,24 @@ pub trait Participates:
 }
 
 impl<T> Participates for T where
-    T: Drives<Spoken, Duty<Room>> + protocol::Participates<Room, Acts<Duty<Room>>>
+    T: Drives<Spoken, Duty<Room>>
+        + protocol::Participates<Room, Acts<Duty<Room>>>
+        + Clone
+        + Serialize
 {
 }
 
 /// The seat of an acceptor of any protocol, which stores decisions for others.
-pub type Witnesses = dyn Drives<Spoken, ()>;
+pub trait Witnesses: Drives<Spoken, ()> + DynClone + erased_serde::Serialize {}
+
+impl<T: Drives<Spoken, ()> + Clone + Serialize> Witnesses for T {}
+
+dyn_clone::clone_trait_object!(Coordinates);
+dyn_clone::clone_trait_object!(Participates);
+dyn_clone::clone_trait_object!(Witnesses);
 
 /// A protocol with its parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Transaction {
     /// All hold, then all commit.
     TwoPhase(Rules),
@@ -103,6 +123,10 @@ macro_rules! with {
     };
 }
 
+mod seated;
+
+pub use seated::Seated;
+
 impl Transaction {
     /// Its guarantees.
     pub fn traits(&self) -> Traits {
@@ -110,24 +134,18 @@ impl Transaction {
     }
 
     /// The machine of a coordinator, which must be started.
-    pub fn coordinator(&self, me: ActorId) -> Box<dyn Coordinates> {
-        with!(self, P, rules => {
-            Box::new(Seat::<<P as Protocol>::Coordinator, P>::new(me, Clone::clone(rules), Keeps::All))
-        })
+    pub fn coordinator(&self, me: ActorId) -> Seated<dyn Coordinates> {
+        Seated::new(self, me)
     }
 
     /// The machine of a participant, which must be started.
-    pub fn participant(&self, me: ActorId) -> Box<dyn Participates> {
-        with!(self, P, rules => {
-            Box::new(Seat::<<P as Protocol>::Participant, P>::new(me, Clone::clone(rules), Keeps::All))
-        })
+    pub fn participant(&self, me: ActorId) -> Seated<dyn Participates> {
+        Seated::new(self, me)
     }
 
     /// The machine of an acceptor, which must be started.
-    pub fn witness(&self, me: ActorId) -> Box<Witnesses> {
-        with!(self, P, rules => {
-            Box::new(Seat::<<P as Protocol>::Witness, P>::new(me, Clone::clone(rules), Keeps::All))
-        })
+    pub fn witness(&self, me: ActorId) -> Seated<dyn Witnesses> {
+        Seated::new(self, me)
     }
 
     /// True if a participant may have to hold a part until a coordinator is back, however long that

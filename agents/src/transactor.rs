@@ -25,6 +25,7 @@ use haggle_model::{
 };
 use haggle_scheduling::coallocation::{divide, with_overhead};
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use self::placed::Placed;
 use crate::desk::Desk;
@@ -33,11 +34,11 @@ use crate::protocol::transaction::{Ask, Room};
 use crate::protocol::{
     Message, RunMessage, Submission, SubmissionMessage, Timer, TransactionMessage,
 };
-use crate::transaction::{Acts, Coordinates, Transaction};
+use crate::transaction::{Acts, Coordinates, Seated, Transaction};
 use crate::{Actor, Outbox};
 
 /// A metascheduler of that kind as a scenario describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransactorConfig {
     /// Its own address: an agreement is identified by it and a number.
     pub me: ActorId,
@@ -67,14 +68,14 @@ pub struct TransactorConfig {
 }
 
 /// Gets parts of jobs from several providers.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Transactor {
     config: TransactorConfig,
     overheads: Overheads,
     /// For waits between tries.
     stream: Stream,
     desk: Desk<Stage>,
-    seat: Box<dyn Coordinates>,
+    seat: Seated<dyn Coordinates>,
     /// Jobs by the agreements in which they are tried or placed.
     jobs: BTreeMap<u64, JobId>,
     /// Agreements that were open when it crashed, as long as their outcome is unknown.
@@ -85,7 +86,7 @@ pub struct Transactor {
 }
 
 /// Progress of a job.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Stage {
     /// Percentage by which it takes longer on several providers.
     overhead: u32,

@@ -19,10 +19,11 @@ use crate::protocol::{
     Message, ReservationMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, Outbox};
+use serde::{Deserialize, Serialize};
 use tasks::{Tasks, Turn, staged_at};
 
 /// Users as a scenario describes them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserConfig {
     /// The users' own address.
     pub me: ActorId,
@@ -45,7 +46,7 @@ impl UserConfig {
 }
 
 /// All users of one workload.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct User {
     config: UserConfig,
     /// Their jobs that are not over, each with its remaining alternatives, if there are any.
@@ -54,7 +55,7 @@ pub struct User {
 }
 
 /// Remaining alternatives to a window.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Options {
     /// The acceptable ones, the nearest last.
     near: Vec<Alternative>,

@@ -3,9 +3,10 @@
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{FreeTimes, News, Put, Stretch, Together};
+use serde::{Deserialize, Serialize};
 
 /// Free times by the places of providers.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Known {
     free: Together,
     news: News,

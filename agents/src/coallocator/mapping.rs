@@ -16,6 +16,7 @@ use haggle_model::job::HiddenRunTime;
 use haggle_model::{Iterative, Job, JobId, ProviderId, Span, Time};
 use haggle_planning::iterative::{Core, Offer, Predictor, earliest_machines};
 use haggle_scheduling::coallocation::{Allocation, AsksFor, FreeTimes};
+use serde::{Deserialize, Serialize};
 
 use super::Coallocator;
 use crate::Outbox;
@@ -25,7 +26,7 @@ use crate::protocol::CoallocationMessage;
 pub const TOLERANCE: f64 = 0.02;
 
 /// Configuration of a metascheduler that maps iterative applications.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MappingConfig {
     /// Data that providers are asked for.
     pub asks: AsksFor,
@@ -38,7 +39,7 @@ pub struct MappingConfig {
 }
 
 /// The application scheduler of a metascheduler, with its knowledge of applications.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mapper {
     config: MappingConfig,
     /// Few entries: all jobs of a workload share one application.
@@ -46,7 +47,7 @@ pub(super) struct Mapper {
 }
 
 /// Knowledge about an application.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Knowledge {
     /// It is being measured, in the name of the first job that needs it.
     Measuring(Measuring),
@@ -54,7 +55,7 @@ enum Knowledge {
     Measured(Option<Predictor>),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Measuring {
     /// In the order of arrival.
     jobs: Vec<JobId>,

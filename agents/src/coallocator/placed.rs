@@ -6,6 +6,7 @@ use haggle_model::{
 use haggle_planning::iterative::is_no_later;
 use haggle_scheduling::coallocation::{Allocation, NoImprovement};
 use haggle_scheduling::promise;
+use serde::{Deserialize, Serialize};
 
 use super::{Coallocator, Past, Stage, Traits};
 use crate::Outbox;
@@ -13,7 +14,7 @@ use crate::desk::{Entry, InParts, Parts};
 use crate::protocol::{CoallocationMessage, SubmissionMessage};
 
 /// A job that is booked at providers.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Placed {
     pub(super) traits: Traits,
     /// Its booked place. At a single provider, the queue may have moved it up since.

@@ -6,6 +6,7 @@ use haggle_scheduling::coallocation::{
     earliest_common_start, improve,
 };
 use haggle_scheduling::promise;
+use serde::{Deserialize, Serialize};
 
 use super::{Coallocator, Stage, Traits};
 use crate::Outbox;
@@ -13,7 +14,7 @@ use crate::desk::Entry;
 use crate::protocol::{CoallocationMessage, Submission, Timer};
 
 /// The job that is being placed or moved.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Turn {
     job: JobId,
     /// Provider that requests the move; `None` for the first place.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::{ActorId, JobId};
 use haggle_scheduling::coallocation::RequestOrder;
+use serde::{Deserialize, Serialize};
 
 /// Jobs that wait to be placed or, at the request of a provider, to be moved.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     order: RequestOrder,
     /// First come, first served; each with the provider that requests the move.

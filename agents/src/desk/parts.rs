@@ -4,6 +4,7 @@
 //! its parts.
 
 use haggle_model::{ActorId, JobId, JobOutcome, JobRecord, Observation, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{Desk, Entry, Withdrawal};
 use crate::Outbox;
@@ -11,7 +12,7 @@ use crate::protocol::SubmissionMessage;
 use crate::provider::worst_of;
 
 /// The parts of one job.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Parts {
     /// Providers whose parts are not over.
     left: Vec<ActorId>,

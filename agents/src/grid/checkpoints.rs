@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{ActorId, JobId, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{CheckpointMessage, Message, RunMessage, Saved};
 use crate::{Actor, Outbox};
 
 /// Keeps the newest checkpoint of every job that is not done, and notifies the dispatcher of it.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CheckpointServer {
     dispatcher: ActorId,
     newest: BTreeMap<JobId, Saved>,

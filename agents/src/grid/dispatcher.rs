@@ -23,6 +23,7 @@ use haggle_model::{
 use haggle_workflows::ledger::{Ledger, Member, WorkflowId};
 
 use haggle_workflows::{TaskId, Workflow};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 pub use self::overflow::Overflow;
@@ -37,7 +38,7 @@ use crate::protocol::{
 use crate::{Actor, Outbox};
 
 /// State of a resource that the dispatcher knows at the start of the run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Known {
     /// Its address.
     pub actor: ActorId,
@@ -52,7 +53,7 @@ pub struct Known {
 }
 
 /// Configuration of a dispatcher.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DispatcherConfig {
     /// The policy.
     pub policy: GridPolicy,
@@ -96,7 +97,7 @@ impl DispatcherConfig {
 }
 
 /// The grid's scheduler.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dispatcher {
     config: DispatcherConfig,
     policy: Box<dyn GridScheduler>,
@@ -121,7 +122,7 @@ pub struct Dispatcher {
 }
 
 /// The attempts of a job. Small, because there may be a million of jobs whose loss is unknown.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Attempts {
     attempts: u32,
     /// Attempts that are believed alive, with their resources.
@@ -135,7 +136,7 @@ struct Attempts {
 }
 
 /// Further state of a task.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct OfTask {
     /// Its reports of its progress, oldest first.
     reports: Vec<ProgressReport>,
@@ -158,7 +159,7 @@ impl Attempts {
 }
 
 /// A job on its way from one resource to another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Moving {
     since: Time,
     from: ResourceId,

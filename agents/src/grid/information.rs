@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, Span, Time};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{GridTimer, InformationMessage, Message, RunMessage, Status, Timer};
 use crate::{Actor, Outbox};
 
 /// Delay until the dispatcher learns of a change (Chtepen 2011, sections 2.2 and 4.3.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Delay {
     /// At once.
     None,
@@ -22,7 +23,7 @@ pub enum Delay {
 }
 
 /// Passes the reports of resources on.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InformationService {
     dispatcher: ActorId,
     delay: Delay,

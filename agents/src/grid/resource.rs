@@ -29,6 +29,7 @@ use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, 
 use haggle_scheduling::checkpoints::MeanFailure;
 
 use litemap::LiteMap;
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{
     DataMessage, Dispatch, DispatchMessage, GridTimer, InformationMessage, Message,
@@ -39,7 +40,7 @@ use crate::{Actor, Outbox, Seats};
 pub use load::BackgroundLoad;
 
 /// Data of the jobs of one workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobData {
     /// Bytes that must arrive before it computes.
     pub input: u64,
@@ -70,7 +71,7 @@ impl Default for JobData {
 }
 
 /// Rules by which jobs save their progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoints {
     /// Times of checkpoints.
     pub rule: IntervalRule,
@@ -83,7 +84,7 @@ pub struct Checkpoints {
 }
 
 /// Addresses and nodes of the actors with which a resource exchanges messages.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Home {
     /// The dispatcher.
     pub dispatcher: ActorId,
@@ -102,7 +103,7 @@ pub struct Home {
 }
 
 /// Rules common to all resources of a grid.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ResourceRules {
     /// The addresses of the grid's actors.
     pub seats: Seats,
@@ -130,7 +131,7 @@ pub struct ResourceRules {
 }
 
 /// A resource.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GridResource {
     id: ResourceId,
     rules: Arc<ResourceRules>,
@@ -154,7 +155,7 @@ pub struct GridResource {
 }
 
 /// A job at a resource.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Replica {
     number: u32,
     parent: Option<u32>,
@@ -201,7 +202,7 @@ impl Replica {
 }
 
 /// Stage of a job at a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// It waits to be prepared, for data, or for recovery.
     Waiting,
@@ -219,7 +220,7 @@ enum Stage {
 }
 
 /// Purpose of a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Purpose {
     Input,
     Recovery,

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::grid::StorageAccount;
 use haggle_model::{ActorId, JobId, Observation, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
 /// Limits of a storage: how many bytes, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageLimits {
     /// Bytes.
     pub capacity: u64,
@@ -22,7 +23,7 @@ pub struct StorageLimits {
 /// An output that waits for room keeps no slot of its resource, but is lost if the resource fails.
 /// An output that is larger than the whole storage waits until the run is over, or until it is not
 /// needed any more, and does not block others.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Storage {
     limits: StorageLimits,
     used: u64,
@@ -44,7 +45,7 @@ pub struct Storage {
 }
 
 /// The outputs of one job: one for each resource that has computed it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Claims {
     /// Outputs that wait for room.
     waits: i32,
@@ -61,7 +62,7 @@ impl Claims {
 }
 
 /// An output that asks for room.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Request {
     job: JobId,
     resource: ActorId,

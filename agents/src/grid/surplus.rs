@@ -3,9 +3,10 @@
 use haggle_grids::ResourceId;
 use haggle_model::JobId;
 use haggle_model::grid::GridJobRecord;
+use serde::{Deserialize, Serialize};
 
 /// Copies that go on until the next round.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Surplus {
     pub(super) copies: Vec<(JobId, ResourceId)>,
     /// Records of jobs that are done and have copies: their last attempts are unknown before the

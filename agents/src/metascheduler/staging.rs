@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use haggle_model::network::{Flows, Node, Path};
 use haggle_model::workflow::{Input, Need, Staged, Transfer};
 use haggle_model::{ActorId, Job, JobId, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::Outbox;
 use crate::protocol::{self, DataMessage};
 
 /// How data of tasks travel between sites.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DataWays {
     /// Each transfer is independent of the others.
     Apart(DataPaths),
@@ -31,7 +32,7 @@ impl Default for DataWays {
 }
 
 /// Transfer times between sites if transfers are independent: latency + size / bandwidth.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataPaths {
     /// Path between two sites without a path of their own.
     usual: Path,
@@ -66,7 +67,7 @@ impl DataPaths {
 }
 
 /// Sites of the outputs of finished tasks, by workload, workflow and task.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Outputs(BTreeMap<(u16, u32, u32), ActorId>);
 
 impl Outputs {
@@ -105,7 +106,7 @@ impl Outputs {
 }
 
 /// Transfers that a network has been asked for and has not ended.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Transfers {
     /// The number of the next one.
     next: u32,

@@ -14,6 +14,7 @@ use haggle_agreements::{
 use haggle_model::{ActorId, BagRecord, Job, JobId, Refusal, Span, Time};
 use haggle_scheduling::Award;
 use haggle_scheduling::composition::{AnyView, BagCall, Composition, CompositionOptions};
+use serde::{Deserialize, Serialize};
 
 use super::answers::Answer;
 use super::{Negotiator, Stage};
@@ -45,7 +46,7 @@ pub(super) type Seat = seat::Seat<Coordinator<Bags>>;
 type Acts = seat::Acts<ToParticipant<Bags>, Progress<Bags>>;
 
 /// A composition that is being agreed on.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Preparing {
     agreement: u64,
     composition: Composition,

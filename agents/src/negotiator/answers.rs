@@ -2,6 +2,7 @@
 
 use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::composition::AnyView;
+use serde::{Deserialize, Serialize};
 
 use super::{Bargain, Negotiator};
 use crate::Outbox;
@@ -9,7 +10,7 @@ use crate::desk::Entry;
 use crate::protocol::{self, BargainMessage};
 
 /// Answer of a provider.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     /// Nothing yet.
     Awaited,

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use haggle_model::{ActorId, JobId, JobShape, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::answers::Answer;
 use super::{Bargain, Negotiator, Stage};
@@ -11,7 +12,7 @@ use crate::Outbox;
 use crate::protocol::{BargainMessage, Call, Submission, Timer};
 
 /// Bags whose turn has not come.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Queue {
     /// Running number of the next bag.
     turn: u64,

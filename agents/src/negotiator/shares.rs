@@ -2,6 +2,7 @@
 
 use haggle_model::{ActorId, BagRecord, JobId, JobOutcome, JobRecord, Time};
 use haggle_scheduling::promise;
+use serde::{Deserialize, Serialize};
 
 use super::{Negotiator, Stage};
 use crate::Outbox;
@@ -9,7 +10,7 @@ use crate::desk::{InParts, PartEnd, Parts};
 use crate::protocol::{AgreementMessage, SubmissionMessage};
 
 /// A bag at providers.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Placed {
     /// The agreement by which it was placed.
     pub(super) agreement: u64,

@@ -21,9 +21,10 @@ use crate::{Actor, Outbox, Seats};
 use super::PredictionErrors;
 use known::{Known, Premises, Proposed};
 use running::Running;
+use serde::{Deserialize, Serialize};
 
 /// A cluster as a scenario describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterConfig {
     /// Its number. The numbers of clusters are those of their actors.
     pub id: ProviderId,
@@ -49,7 +50,7 @@ pub struct ClusterConfig {
 
 /// Costs of moving an application to machines of a cluster: stop and start, and the transfer of its
 /// checkpoint over links that it does not share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// Time to stop and start it, if it moves within the cluster.
     pub within: Span,
@@ -81,7 +82,7 @@ impl Costs {
 }
 
 /// Availability of a cluster.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Snapshot {
     machines: Arc<Machinery>,
     /// The available part of the link from each cluster.
@@ -102,7 +103,7 @@ impl Snapshot {
 }
 
 /// Plans intervals of applications, and runs them on its machines.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cluster {
     config: ClusterConfig,
     draws: Stream,

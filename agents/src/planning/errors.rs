@@ -3,13 +3,14 @@
 use haggle_model::JobId;
 use haggle_model::law::Law;
 use haggle_model::random::stream;
+use serde::{Deserialize, Serialize};
 
 /// Factors by which phases take longer or shorter than predicted by models and measured times. Each
 /// phase has a factor of its own, which is lognormal with the mean 1.
 ///
 /// A factor depends only on the seed, the application and the phase. So it is the same on every
 /// cluster, and when a phase runs again.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictionErrors {
     /// The run's seed.
     pub seed: u64,

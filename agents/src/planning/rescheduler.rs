@@ -25,10 +25,11 @@ use crate::{Actor, Desk, Outbox};
 
 use contest::Contest;
 use flows::{Arrival, Flows};
+use serde::{Deserialize, Serialize};
 use view::View;
 
 /// A rescheduler as a scenario describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReschedulerConfig {
     /// The clusters it may use.
     pub clusters: Vec<ActorId>,
@@ -48,7 +49,7 @@ pub struct ReschedulerConfig {
 /// It takes one turn after the other, for applications in the order in which their intervals end. The
 /// applications of a workflow that are between two intervals share a turn. If an application finds no
 /// machine, all wait until machines are free.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rescheduler {
     config: ReschedulerConfig,
     /// Index of each cluster in the configuration.
@@ -71,7 +72,7 @@ pub struct Rescheduler {
 }
 
 /// A turn of applications between two intervals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Turn {
     /// An application that belongs to no workflow.
     Application(JobId),
@@ -80,7 +81,7 @@ enum Turn {
 }
 
 /// Progress of an application.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stage {
     /// Its first phase that is not over.
     first: usize,
@@ -97,7 +98,7 @@ struct Stage {
 }
 
 /// A round, with the answers received, by cluster.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Round {
     job: JobId,
     plans: Vec<Option<Option<Candidate>>>,

@@ -2,13 +2,14 @@
 
 use haggle_model::Time;
 use haggle_workloads::load_trace::{LoadEpoch, LoadTrace};
+use serde::{Deserialize, Serialize};
 
 use super::updates::{DrawnWays, LoadSource, Updates};
 use crate::protocol::planning::{ClusterLoads, LinkLoads};
 
 /// Loads of machines from a trace. A trace has no data about the links between clusters: their
 /// availability is drawn after each change.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TracedLoads {
     epochs: Vec<LoadEpoch>,
     /// Number of epochs that have come.
@@ -33,6 +34,7 @@ impl TracedLoads {
     }
 }
 
+#[typetag::serde]
 impl LoadSource for TracedLoads {
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
         // A trace may have fewer epochs than are asked for; after its end loads stay as they are.

@@ -1,27 +1,32 @@
 //! Resource updates: an actor that notifies clusters of their loads.
 
-use haggle_planning::PlanLinks;
 use std::fmt;
 use std::sync::Arc;
 
+use dyn_clone::DynClone;
 use haggle_model::random::stream;
 use haggle_model::{ActorId, Span, Time};
+use haggle_planning::PlanLinks;
 use haggle_planning::synthetic::{GridLoads, SyntheticGrid, symmetric};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::planning::{ClusterLoads, LinkLoads};
 use crate::protocol::{Message, PlanningMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
 /// A source of loads.
-pub trait LoadSource: fmt::Debug + Send {
+#[typetag::serde]
+pub trait LoadSource: DynClone + fmt::Debug + Send {
     /// Availability of each cluster in an epoch; epoch 0 is the start of the run.
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads>;
 }
 
+dyn_clone::clone_trait_object!(LoadSource);
+
 /// Drawn loads. The loads of a cluster in an epoch depend only on the seed, its name and the epoch.
 /// So they are the same for all planners, and other clusters do not affect them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawnLoads {
     /// The run's seed.
     pub seed: u64,
@@ -34,7 +39,7 @@ pub struct DrawnLoads {
 }
 
 /// Ranges of the loads of a cluster.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadRanges {
     /// The cluster's name.
     pub name: String,
@@ -48,7 +53,7 @@ pub struct LoadRanges {
 
 /// Availability of the links between clusters, drawn from the seed, the names of both and the
 /// epoch.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawnWays {
     /// The run's seed.
     pub seed: u64,
@@ -69,6 +74,7 @@ impl DrawnWays {
     }
 }
 
+#[typetag::serde]
 impl LoadSource for DrawnLoads {
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
         let purpose = format!("loads {epoch}");
@@ -92,6 +98,7 @@ impl LoadSource for DrawnLoads {
     }
 }
 
+#[typetag::serde]
 impl LoadSource for SyntheticGrid {
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
         let GridLoads { clusters, between } = self.loads(epoch);
@@ -106,7 +113,7 @@ impl LoadSource for SyntheticGrid {
 }
 
 /// Times at which loads change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Updates {
     /// When an interval is over, or a phase of an application that is not rescheduled.
     AfterInterval,
@@ -117,7 +124,7 @@ pub enum Updates {
 }
 
 /// Notifies clusters of their loads.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ResourceUpdates {
     clusters: Vec<ActorId>,
     updates: Updates,

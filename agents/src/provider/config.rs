@@ -2,11 +2,12 @@
 
 use haggle_model::{ActorId, Disclosure, ProviderId, Span};
 use haggle_scheduling::{MAX_ATTEMPTS, Overrun, Passes, Scheduling};
+use serde::{Deserialize, Serialize};
 
 use super::{Bargaining, CheckpointStore, Maintenance, OnFailure, ReservingConfig, Transacting};
 
 /// A provider as a scenario describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProviderConfig {
     /// Its index among the providers.
     pub id: ProviderId,

@@ -19,7 +19,8 @@ mod pieces;
 mod slots;
 
 use haggle_model::{ActorId, Time};
-use haggle_scheduling::{Capabilities, Killed, LocalScheduler};
+use haggle_scheduling::{Capabilities, Killed, LocalQueue};
+use serde::{Deserialize, Serialize};
 
 pub(super) use self::deciding::{Deciding, asks_of_queue};
 pub(super) use self::load::Load;
@@ -32,12 +33,11 @@ use crate::numbered::Numbered;
 use crate::protocol::{Message, Timer};
 
 /// The machine, the queue and the work of a provider.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Core {
     pub(super) config: ProviderConfig,
-    pub(super) scheduler: Box<dyn LocalScheduler>,
-    /// The guarantees of the scheduler. It refuses all other requests.
-    pub(super) capabilities: Capabilities,
+    pub(super) scheduler: Box<LocalQueue>,
+    pub(super) able: Able,
     pub(super) machine: Machine,
     pub(super) pieces: Pieces,
     pub(super) load: Load,
@@ -45,6 +45,27 @@ pub(super) struct Core {
     /// Events of which its scheduler has not been notified yet; until it is, nothing starts.
     pub(super) mailbox: Option<Box<Mailbox>>,
     pub(super) numbered: Numbered,
+}
+
+/// The requests that the scheduler can grant. It refuses all others.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Able {
+    pub(super) bags: bool,
+    pub(super) starts: bool,
+    pub(super) windows: bool,
+    pub(super) parts: bool,
+}
+
+impl From<Capabilities> for Able {
+    fn from(capabilities: Capabilities) -> Able {
+        let Capabilities { bags, starts, windows, parts, .. } = capabilities;
+        Able {
+            bags: bags.is_ok(),
+            starts: starts.is_ok(),
+            windows: windows.is_ok(),
+            parts: parts.is_ok(),
+        }
+    }
 }
 
 /// The handling of one message: the core, the present time, and the effects.
@@ -58,17 +79,17 @@ impl Core {
     /// An idle machine and an empty queue.
     pub(super) fn new(config: ProviderConfig) -> Core {
         let scheduler = config.scheduler.build(config.processors);
-        let capabilities = scheduler.capabilities();
+        let able = Able::from(scheduler.capabilities());
         Core {
             scheduler,
-            capabilities,
+            able,
             machine: Machine::new(
                 config.processors,
                 config.on_failure.checkpoints().learns_of_nodes(),
             ),
             pieces: Pieces::default(),
             load: Load::default(),
-            deciding: Deciding::new(config.passes, &capabilities),
+            deciding: Deciding::new(config.passes, able),
             mailbox: None,
             numbered: Numbered::with(config.repeating.iter().copied()),
             config,
@@ -77,12 +98,12 @@ impl Core {
 
     /// True if its queue bargains over bags.
     pub(super) fn bargains(&self) -> bool {
-        self.capabilities.bags.is_ok()
+        self.able.bags
     }
 
     /// True if its queue takes parts of jobs.
     pub(super) fn takes_parts(&self) -> bool {
-        self.capabilities.parts.is_ok()
+        self.able.parts
     }
 }
 

@@ -15,6 +15,7 @@ use haggle_model::random::Stream;
 use haggle_model::reservation::Cause;
 use haggle_model::{ActorId, Refusal};
 use haggle_scheduling::Slot;
+use serde::{Deserialize, Serialize};
 
 use self::bargains::Bargains;
 use self::coallocation::Coallocation;
@@ -39,7 +40,7 @@ pub(super) use self::transactions::Booking;
 pub use self::transactions::Transacting;
 
 /// The services of a provider.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Services {
     jobs: Jobs,
     windows: Windows,

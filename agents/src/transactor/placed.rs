@@ -15,9 +15,10 @@ use crate::protocol::transaction::Room;
 use crate::protocol::{SubmissionMessage, Timer, TransactionMessage};
 use crate::transaction::Acts;
 use haggle_scheduling::coallocation::with_overhead;
+use serde::{Deserialize, Serialize};
 
 /// A job that is being tried, or whose parts are agreed on.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Placed {
     /// The number of the agreement.
     pub(super) id: AgreementId,

@@ -12,11 +12,12 @@ use haggle_model::workflow::{Input, Staged, WorkflowCame};
 use haggle_model::{ActorId, Job, JobId, Observation};
 use haggle_workflows::ledger::{Ledger, Member, WorkflowId};
 use haggle_workflows::{TaskId, Workflow};
+use serde::{Deserialize, Serialize};
 
 use crate::Outbox;
 
 /// The workflows that a user submits task by task.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tasks(Ledger);
 
 /// Time at which a job that has come may be submitted.

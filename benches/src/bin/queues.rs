@@ -211,7 +211,7 @@ fn main() -> ExitCode {
             Err(_) if load == "at-once" => (works(number, None, shares), PROCESSORS),
             Err(_) => (log(load)?, number),
         };
-        Some(replay(&mut *scheduling.build(processors), &works, shares))
+        Some(replay(&mut **scheduling.build(processors), &works, shares))
     };
     let Some(Hash(hash)) = run() else {
         eprintln!("usage: queues POLICY at-once|LOAD JOBS, or queues POLICY LOG PROCESSORS");

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use haggle_model::{ActorId, Span, Time};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::booking::Booking;
@@ -15,7 +16,7 @@ use crate::protocol::{Coordinates, Machine, Parts, Protocol, Said, Times, Verdic
 use crate::{CoordinatorTimer, Output, Subject};
 
 /// Parts that are booked together, as their protocol leads them. Lost in a crash.
-pub trait Group<S: Subject>: Clone + Debug + Send {
+pub trait Group<S: Subject>: Clone + Debug + Send + Serialize + DeserializeOwned {
     /// The rules of the protocol.
     type Rules: Times;
     /// True if the bookings of a crashed coordinator are taken back: groups are on record. Otherwise they
@@ -68,7 +69,8 @@ pub enum Stage<S: Subject> {
 }
 
 /// All groups that one actor books.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Booker<S: Subject, G: Group<S>> {
     rules: G::Rules,
     stages: Ledger<Stage<S>>,

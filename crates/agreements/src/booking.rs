@@ -135,7 +135,8 @@ enum Stage<S: Subject> {
 }
 
 /// All bookings of one actor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Bookings<S: Subject> {
     memory: Memory<Stand<S>>,
     watches: Watches,

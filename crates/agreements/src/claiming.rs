@@ -132,7 +132,8 @@ pub enum ClaimState<S: Subject> {
 }
 
 /// All claims on one actor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Claimed<S: Subject>(Memory<ClaimState<S>>);
 
 type PartOut<S> = Outputs<Claiming<S>, Claimed<S>>;
@@ -292,7 +293,7 @@ pub enum Stage<S: Subject> {
 }
 
 /// Timers of a coordinator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ClaimTimer {
     /// Claim this part again.
     Scan(u64, ActorId),
@@ -300,7 +301,8 @@ pub enum ClaimTimer {
     Retry(u64),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 enum Reply<S: Subject> {
     Awaited,
     /// There was no room.
@@ -309,7 +311,8 @@ enum Reply<S: Subject> {
 }
 
 /// Progress of the parts of a group. Lost in a crash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Part<S: Subject> {
     request: S::Request,
     reply: Reply<S>,
@@ -317,7 +320,8 @@ struct Part<S: Subject> {
 }
 
 /// All groups that one actor claims parts for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Claimant<S: Subject> {
     rules: ClaimingRules,
     stages: Ledger<Stage<S>>,

@@ -91,7 +91,7 @@ pub enum Vote<S: Subject> {
 pub type CoordinatorRecord<S> = Entry<CoordinatorState<S>>;
 
 /// Timers of a coordinator, each for one agreement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CoordinatorTimer {
     /// The last time for a commit has come.
     Decide(u64),
@@ -151,7 +151,8 @@ pub type CoordinatorOutput<S> =
 type Outputs<S> = Vec<CoordinatorOutput<S>>;
 
 /// All agreements that one actor coordinates, see [the page on agreements](super).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Coordinator<S: Subject>(Ledger<CoordinatorState<S>>);
 
 impl<S: Subject> CoordinatorState<S> {

@@ -11,12 +11,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::ActorId;
+use serde::{Deserialize, Serialize};
 
 use crate::Subject;
 use crate::booking::Booking;
 
 /// A group that is being given up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Deletion<S: Subject> {
     /// All bookings of this round and of earlier ones are deleted.
     round: u32,

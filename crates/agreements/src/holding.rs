@@ -6,6 +6,8 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use haggle_model::{ActorId, Span, Time};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Bound, Duty, Machine, Outputs, Participates, Protocol};
 use crate::{
@@ -14,11 +16,11 @@ use crate::{
 };
 
 /// A protocol whose participants hold parts for a lease.
-pub trait Leases: Protocol {
+pub trait Leases: Protocol + Clone {
     /// State of a participant beside its holds. Lost in a crash.
-    type Beside: Clone + Debug + Send;
+    type Beside: Clone + Debug + Send + Serialize + DeserializeOwned;
     /// Timers of a participant: those of its leases, and others.
-    type Timer: Copy + Debug + Ord + Hash + Send + From<AgreementId>;
+    type Timer: Copy + Debug + Ord + Hash + Send + From<AgreementId> + Serialize + DeserializeOwned;
 
     /// That state at the start of a participant.
     fn beside(rules: &Self::Rules, now: Time) -> Self::Beside;
@@ -43,7 +45,8 @@ pub trait Leases: Protocol {
 }
 
 /// A participant that takes only parts that it holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Holder<P: Leases> {
     pub(crate) participant: Participant<P::Subject>,
     pub(crate) beside: P::Beside,

@@ -52,7 +52,7 @@ impl<T: Payload> Record for Entry<T> {
 }
 
 /// The agreements of one coordinator.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Ledger<T> {
     me: ActorId,
     next: u64,
@@ -152,7 +152,7 @@ impl<T: Payload> Record for Note<T> {
 }
 
 /// The agreements in which one participant takes part.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Memory<T> {
     pub(crate) states: BTreeMap<AgreementId, T>,
     /// By coordinator: all smaller numbers have ended.

@@ -114,7 +114,8 @@ pub enum Lock<S: Subject> {
     Released,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Waiter<S: Subject> {
     id: AgreementId,
     request: S::Request,
@@ -122,7 +123,8 @@ struct Waiter<S: Subject> {
 }
 
 /// All locks of one actor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Locks<S: Subject> {
     memory: Memory<Lock<S>>,
     /// Requests in order of arrival.

@@ -88,7 +88,8 @@ impl<S: Windowed> Protocol for Negotiation<S> {
 }
 
 /// Progress of a negotiation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Round<S: Subject> {
     parts: BTreeMap<ActorId, Asked<S>>,
     round: u32,
@@ -97,14 +98,16 @@ pub struct Round<S: Subject> {
     last: Time,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Asked<S: Subject> {
     request: S::Request,
     round: u32,
     state: Reply<S>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 enum Reply<S: Subject> {
     Awaited,
     Booked(S::Terms),

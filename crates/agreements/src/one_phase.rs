@@ -73,7 +73,8 @@ impl<S: Subject> Protocol for OnePhase<S> {
 }
 
 /// State of the booking of one group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Group<S: Subject> {
     parts: Parts<S>,
     /// Number of parts that have been requested.

@@ -112,7 +112,8 @@ pub enum Stage<S: Subject> {
 }
 
 /// Progress of one lock. Lost in a crash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Claim<S: Subject> {
     request: S::Request,
     state: ClaimState<S>,
@@ -120,7 +121,8 @@ struct Claim<S: Subject> {
     next_epoch: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 enum ClaimState<S: Subject> {
     Idle,
     Asked { ready: bool },
@@ -128,7 +130,8 @@ enum ClaimState<S: Subject> {
 }
 
 /// All groups of locks that one actor requests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Claims<S: Subject> {
     rules: OrderedRules,
     stages: Ledger<Stage<S>>,

@@ -103,7 +103,8 @@ pub type ParticipantOutput<S> =
 type Outputs<S> = Vec<ParticipantOutput<S>>;
 
 /// All agreements in which one actor takes part, see [the page on agreements](super).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Participant<S: Subject>(Memory<ParticipantState<S>>);
 
 impl<S: Subject> Participant<S> {

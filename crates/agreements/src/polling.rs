@@ -227,7 +227,7 @@ pub struct Stage<S: Subject> {
 }
 
 /// Timers of a coordinator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PollerTimer {
     /// The last time for a commit has come.
     Decide(u64),
@@ -236,14 +236,15 @@ pub enum PollerTimer {
 }
 
 /// Known progress of an operation. Lost in a crash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Step {
     Starting,
     Polling,
     Done,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Progress<S: Subject> {
     steps: BTreeMap<ActorId, Step>,
     decide_by: Time,
@@ -253,7 +254,8 @@ struct Progress<S: Subject> {
 }
 
 /// All groups that one actor coordinates by polling.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Poller<S: Subject> {
     rules: PollingRules,
     stages: Ledger<Stage<S>>,

@@ -129,14 +129,14 @@ impl<S: Subject> Body for Probed<S> {
 }
 
 /// Subscriptions of coordinators to a participant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Subscriptions {
     watches: Watches,
     subscription: Span,
 }
 
 /// Timers of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CandidateTimer {
     /// A lease has ended.
     Lease(AgreementId),
@@ -249,7 +249,8 @@ pub enum Stage<S: Subject> {
 }
 
 /// State of a candidate. Lost in a crash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Choice<S: Subject> {
     who: ActorId,
     request: S::Request,
@@ -257,7 +258,8 @@ struct Choice<S: Subject> {
     reply: Reply<S>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 enum Reply<S: Subject> {
     /// It was not requested to hold a part.
     Unasked,
@@ -266,7 +268,8 @@ enum Reply<S: Subject> {
     Refused(S::Counter),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Selection<S: Subject> {
     candidates: Vec<Choice<S>>,
     needed: usize,
@@ -277,7 +280,8 @@ struct Selection<S: Subject> {
 }
 
 /// All groups for which one actor selects participants.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Selector<S: Subject> {
     rules: ProbingRules,
     stages: Ledger<Stage<S>>,

@@ -22,6 +22,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use haggle_model::{ActorId, Span, Time};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use std::collections::BTreeMap;
@@ -80,7 +81,7 @@ impl Traits {
 }
 
 /// Times that follow from the rules of a protocol.
-pub trait Times: Clone + Debug + Send {
+pub trait Times: Clone + Debug + Send + Serialize + DeserializeOwned {
     /// Time between repetitions of messages without answer; `None` = no message is ever lost.
     fn retry(&self) -> Option<Span>;
 
@@ -123,7 +124,7 @@ pub trait Message: Payload {
 /// Rules and messages of a machine: those of a [`Protocol`], or of one side that has an owner of its own.
 pub trait Setting {
     /// Data that the machine needs to start.
-    type Rules: Clone + Send;
+    type Rules: Clone + Send + Serialize + DeserializeOwned;
     /// Messages that it receives.
     type Received;
     /// Messages that it sends.
@@ -146,12 +147,12 @@ pub type Outputs<K, M> = Vec<
     >,
 >;
 
-/// One role in a protocol.
-pub trait Machine<K: Setting>: Sized + Send {
+/// One role in a protocol. A machine is plain data, so a snapshot of a run contains it.
+pub trait Machine<K: Setting>: Clone + Send + Serialize + DeserializeOwned {
     /// Durable state of the machine.
     type Record: Record;
     /// Its timers.
-    type Timer: Copy + Debug + Ord + Hash + Send;
+    type Timer: Copy + Debug + Ord + Hash + Send + Serialize + DeserializeOwned;
     /// News for its owner.
     type News: Clone + Debug + PartialEq;
 
@@ -366,7 +367,7 @@ impl<B: Body> Message for Said<B> {
 }
 
 /// A role that a protocol does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Nobody;
 
 impl<K: Setting> Machine<K> for Nobody {

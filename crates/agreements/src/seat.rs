@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 use haggle_model::{ActorId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::{
     Bound, Coordinates, Duty, Machine, Outputs, Participates, Parts, Protocol, Setting, Verdict,
@@ -44,7 +45,7 @@ pub fn carry_out<M, N>(mut acts: Acts<M, N>, mut act: impl FnMut(Act<M, N>, &mut
 }
 
 /// State that a seat keeps for its machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keeps {
     /// Records and timers. A crash loses the machine, and the records start it again.
     All,
@@ -57,6 +58,8 @@ pub enum Keeps {
 const RECORDS_MIN: usize = 1_000;
 
 /// A machine with its records and timers. A machine may be its own [`Setting`].
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Seat<M: Machine<K>, K: Setting = M> {
     me: ActorId,
     rules: K::Rules,
@@ -67,6 +70,22 @@ pub struct Seat<M: Machine<K>, K: Setting = M> {
     /// Number of records at which they are compacted: twice as many as were left last time.
     records_max: usize,
     timers: Timers<M::Timer>,
+}
+
+/// Without a bound on the setting, which may be a mark without values.
+impl<K: Setting, M: Machine<K>> Clone for Seat<M, K> {
+    fn clone(&self) -> Self {
+        let Seat { me, keeps, records_max, .. } = *self;
+        Seat {
+            me,
+            rules: self.rules.clone(),
+            keeps,
+            machine: self.machine.clone(),
+            records: self.records.clone(),
+            records_max,
+            timers: self.timers.clone(),
+        }
+    }
 }
 
 impl<K: Setting, M: Machine<K>> fmt::Debug for Seat<M, K> {
@@ -311,6 +330,8 @@ where
 }
 
 /// Timers that are set, each once.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound(deserialize = "T: Ord + Deserialize<'de>"))]
 struct Timers<T> {
     /// Time of each timer, and its number in the order of setting.
     set: BTreeMap<T, (Time, u64)>,

@@ -113,7 +113,8 @@ impl<S: Subject<Order = ()>> Leases for TwoPhase<S> {
 }
 
 /// A coordinator that commits when all are ready.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct TwoPhaseCoordinator<S: Subject> {
     rules: Rules,
     inner: Coordinator<S>,

@@ -64,14 +64,16 @@ impl<S: Subject> Protocol for Watching<S> {
 }
 
 /// State of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Group<S: Subject> {
     parts: BTreeMap<ActorId, Part<S>>,
     round: u32,
     phase: Phase,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Part<S: Subject> {
     request: S::Request,
     /// The last report.
@@ -82,7 +84,8 @@ struct Part<S: Subject> {
     reply: Option<Reply<S>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 enum Reply<S: Subject> {
     Booked(S::Terms),
     /// It was booked, and the part ended before the booking was reported.
@@ -90,7 +93,7 @@ enum Reply<S: Subject> {
     Refused(S::Counter),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Watching,
     Booking,

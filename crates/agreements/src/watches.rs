@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{ActorId, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::AgreementId;
 
@@ -11,7 +12,7 @@ use crate::AgreementId;
 pub type Epoch = (i64, u64);
 
 /// Subscriptions to one participant. They are lost in a crash: coordinators repeat them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Watches {
     /// The last report to each; `None` = its owner has not reported yet.
     told: BTreeMap<AgreementId, Option<(Epoch, bool)>>,

@@ -15,7 +15,7 @@ use haggle_model::network::NetworkError;
 use haggle_model::random::stream;
 use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
 use haggle_runtime::network::{Crashes, EVERYWHERE, Partition};
-use haggle_runtime::{Arrivals, Network, Outages, World};
+use haggle_runtime::{Arrivals, Blueprint, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::own::NoSuchRule;
 use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule};
@@ -185,7 +185,7 @@ impl Stage {
     ) -> ActorId {
         let id = self.add(new());
         if cfg!(debug_assertions) && scenario.crashing().any(|it| it == name) {
-            self.world.blueprints.insert(id, Box::new(new));
+            self.world.blueprints.insert(id, Blueprint::new(new));
         }
         id
     }

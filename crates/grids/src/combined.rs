@@ -2,6 +2,7 @@
 //! 2011, section 4.4.3).
 
 use haggle_model::JobId;
+use serde::{Deserialize, Serialize};
 
 use super::jobs::{Turn, most_advanced};
 use super::replication::Replicas;
@@ -12,7 +13,7 @@ use super::view::{Detection, View};
 ///
 /// One mode holds for a whole round: cancelling replicas makes room, which would otherwise bring them back
 /// at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CombinedFt {
     /// Rep_max and CL; Rep_min is not used, for under load a job has one replica.
     replicas: Replicas,
@@ -22,7 +23,7 @@ pub struct CombinedFt {
 }
 
 /// The protection of jobs against failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Mode {
     Replicas,
     Checkpoints,
@@ -112,6 +113,7 @@ fn reduce(view: &mut View, round: &mut Round<'_>, job: JobId) {
     round.set_checkpointing(view, job, true);
 }
 
+#[typetag::serde]
 impl GridScheduler for CombinedFt {
     fn detection(&self) -> Detection {
         Detection::RestartReport

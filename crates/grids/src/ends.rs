@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use haggle_model::work::{EffectiveSpeed, Speed, Work};
 use haggle_model::{JobId, Time};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::jobs::GridJob;
@@ -70,7 +71,7 @@ impl Replica {
 }
 
 /// Resources by the next end of a job.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ends {
     by_resource: Vec<Option<Time>>,
     order: BTreeSet<(Time, ResourceId)>,

@@ -21,6 +21,7 @@ use std::iter::{Peekable, Rev};
 
 use haggle_model::work::{EffectiveSpeed, Speed, Work};
 use haggle_model::{JobId, Time};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::ends::Held;
@@ -40,21 +41,21 @@ pub struct Estimate {
 }
 
 /// A job in the forecast: a known one, or the requested one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Who {
     Known(JobId),
     Asked,
 }
 
 /// A job at a resource, and its remaining work; `None` if that is unknown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Running {
     who: Who,
     left: Option<Work>,
 }
 
 /// A resource; a failed one has no slots.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Machine {
     avail: Speed,
     slots: u32,

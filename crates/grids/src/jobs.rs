@@ -11,12 +11,13 @@ use super::on_demand::OnDemand;
 use super::rank_set::RankSet;
 use super::resources::ResourceId;
 use haggle_model::work::{Speed, Work};
+use serde::{Deserialize, Serialize};
 
 /// The order of every queue: by arrival, then by number.
 pub type Turn = (Time, JobId);
 
 /// A job that is not done, as the scheduler knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridJob {
     /// When it was submitted.
     pub arrival: Time,
@@ -46,7 +47,7 @@ impl GridJob {
 
 /// All jobs. A change costs O(log n), and so does a query, except for the first one of its kind. Of a job
 /// that is done, only its submission is remembered.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Jobs {
     /// By number, whether a job has been submitted.
     submitted: Vec<bool>,

@@ -2,25 +2,31 @@
 
 use std::cell::OnceCell;
 
+use serde::{Deserialize, Serialize};
+
 /// An order that most policies never query. The first query creates it, and from then on it is kept up to
-/// date.
-#[derive(Clone, Debug)]
-pub(super) struct OnDemand<T>(OnceCell<T>);
+/// date. A snapshot leaves it out: the next query creates it again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(super) struct OnDemand<T> {
+    #[serde(skip)]
+    made: OnceCell<T>,
+}
 
 impl<T> OnDemand<T> {
     /// Returns the data, and creates them at the first call.
     pub(super) fn get(&self, make: impl FnOnce() -> T) -> &T {
-        self.0.get_or_init(make)
+        self.made.get_or_init(make)
     }
 
     /// Returns whether the data have been created.
     pub(super) fn is_made(&self) -> bool {
-        self.0.get().is_some()
+        self.made.get().is_some()
     }
 
     /// Applies a change to the data, if they have been created.
     pub(super) fn keep(&mut self, change: impl FnOnce(&mut T)) {
-        if let Some(kept) = self.0.get_mut() {
+        if let Some(kept) = self.made.get_mut() {
             change(kept);
         }
     }
@@ -28,6 +34,6 @@ impl<T> OnDemand<T> {
 
 impl<T> Default for OnDemand<T> {
     fn default() -> OnDemand<T> {
-        OnDemand(OnceCell::new())
+        OnDemand { made: OnceCell::new() }
     }
 }

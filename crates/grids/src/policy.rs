@@ -13,9 +13,10 @@ use super::workflows::{StaticPolicy, StaticScheduler, WorkflowPolicy, WorkflowSc
 use super::wqr::Wqr;
 use haggle_model::work::Fraction;
 use haggle_scheduling::own::Own;
+use serde::{Deserialize, Serialize};
 
 /// The rule by which jobs are sent to resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GridPolicy {
     /// First come, first served, to random resources.
     Fcfs,

@@ -2,13 +2,14 @@
 //! MinMax (Chtepen 2011, section 2.2).
 
 use haggle_model::JobId;
+use serde::{Deserialize, Serialize};
 
 use super::resources::ResourceId;
 use super::scheduler::{Checkpointing, GridScheduler, Restart, Round};
 use super::view::{Detection, View};
 
 /// Choice of the next job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum QueueOrder {
     /// The job that arrived first.
     Arrival,
@@ -19,7 +20,7 @@ pub enum QueueOrder {
 }
 
 /// Choice of its resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Choice {
     /// Any available resource, drawn uniformly.
     Random,
@@ -28,7 +29,7 @@ pub enum Choice {
 }
 
 /// Sends the next job to an available resource until jobs or resources run out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueScheduler {
     /// Choice of the next job.
     pub order: QueueOrder,
@@ -84,6 +85,7 @@ impl QueueScheduler {
     }
 }
 
+#[typetag::serde]
 impl GridScheduler for QueueScheduler {
     fn detection(&self) -> Detection {
         self.detection

@@ -1,10 +1,12 @@
 //! A set of small numbers that knows its n-th member, for drawing one at random.
 
+use serde::{Deserialize, Serialize};
+
 /// A set of numbers from 0 on, in order; every operation takes O(log n).
 ///
 /// A Fenwick tree over the numbers: entry i counts the members among the last
 /// (lowest set bit of i) numbers before i.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RankSet {
     /// One more entry than numbers; the count of numbers is a power of two.
     counts: Vec<u32>,

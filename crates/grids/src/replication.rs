@@ -1,13 +1,15 @@
 //! Schedulers that send a fixed or a load-dependent number of replicas of each
 //! job (Chtepen 2011, sections 4.4.1, 4.4.2 and 4.4.4).
 
+use serde::{Deserialize, Serialize};
+
 use super::jobs::Turn;
 use super::resources::{LoadUnit, Resources};
 use super::scheduler::{GridScheduler, Restart, Round};
 use super::view::{Detection, View};
 
 /// Number of replicas of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replicas {
     /// Rep_min: under load, at least one.
     pub min: u32,
@@ -40,7 +42,7 @@ impl Replicas {
 ///
 /// Under load the second replicas of later jobs wait, and are sent when the load falls. A replica without a
 /// place is postponed to the next round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replication {
     /// Number of replicas.
     pub replicas: Replicas,
@@ -71,6 +73,7 @@ impl Replication {
     }
 }
 
+#[typetag::serde]
 impl GridScheduler for Replication {
     fn detection(&self) -> Detection {
         self.detection

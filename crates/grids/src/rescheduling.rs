@@ -6,6 +6,7 @@ use super::resources::ResourceId;
 use super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, Round};
 use super::view::{Detection, View};
 use haggle_model::work::{EffectiveSpeed, Fraction};
+use serde::{Deserialize, Serialize};
 
 /// Moves each running job, in order of arrival, to the resource where it would end first, if that is worth
 /// it. Then sends the waiting jobs as FJBCR does.
@@ -13,7 +14,7 @@ use haggle_model::work::{EffectiveSpeed, Fraction};
 /// Staying takes RE, the rest at the present share. Moving takes C + NO + R0 and the rest at
 /// `avail / (n_res + 1)` of the other resource; without checkpoints, the whole length. A round examines every running job
 /// once, and other resources only if they are faster than its share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rescheduling {
     /// θ: a job moves if moving takes less than (1 − θ) of staying.
     pub gain: Fraction,
@@ -66,6 +67,7 @@ impl Rescheduling {
     }
 }
 
+#[typetag::serde]
 impl GridScheduler for Rescheduling {
     fn detection(&self) -> Detection {
         self.detection

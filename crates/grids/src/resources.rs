@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct ResourceId(pub u32);
 
 /// A site, whose resources share a network: dense from 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct SiteId(pub u32);
 
 impl ResourceId {
@@ -58,7 +58,7 @@ impl fmt::Debug for SiteId {
 }
 
 /// A resource as the scheduler knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resource {
     /// Its site.
     pub site: SiteId,
@@ -117,7 +117,7 @@ haggle_model::words! {
 }
 
 /// All resources. A change costs O(log n), and so does a query, except for the first one of its kind.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Resources {
     all: Vec<Resource>,
     preference: Preference,
@@ -133,7 +133,7 @@ pub struct Resources {
 }
 
 /// The working resources, by site.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Sites {
     all: Vec<Site>,
     /// Sites with an available resource, the most powerful last.
@@ -141,7 +141,7 @@ struct Sites {
 }
 
 /// Greater is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Rank {
     speed: EffectiveSpeed,
     avail: Speed,
@@ -152,7 +152,7 @@ pub(super) struct Rank {
 type SiteRank = (EffectiveSpeed, Reverse<SiteId>);
 
 /// The working resources of a site.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Site {
     avail: u64,
     held: u64,

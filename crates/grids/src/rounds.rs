@@ -1,6 +1,7 @@
 //! Times of the decisions of a grid's scheduler.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// The times of a scheduler's rounds, and their durations (Chtepen 2011, sections 2.2 and 5.3.1).
 ///
@@ -13,7 +14,7 @@ use haggle_model::{Span, Time};
 ///
 /// A round that is due during another round begins when that one ends: event-driven rounds immediately,
 /// others at the next multiple of their period.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rounds {
     /// Time between rounds, I_GS; zero = after every event.
     pub period: Span,

@@ -1,5 +1,6 @@
 //! Interface of a grid's scheduler.
 
+use dyn_clone::DynClone;
 use haggle_model::{JobId, Span, Time};
 
 use super::queues::QueueOrder;
@@ -15,7 +16,8 @@ use haggle_workflows::ledger::Ledger;
 /// Before a round the view receives reports and is [consulted](View::consult). The policy enters its
 /// decisions into the view immediately, so that it fills no resource twice. It leaves them in the round as
 /// actions.
-pub trait GridScheduler: std::fmt::Debug + Send {
+#[typetag::serde]
+pub trait GridScheduler: DynClone + std::fmt::Debug + Send {
     /// Detection of failures; the view is created with it.
     fn detection(&self) -> Detection;
 
@@ -60,6 +62,8 @@ pub trait GridScheduler: std::fmt::Debug + Send {
     /// Makes the decisions that are possible now.
     fn round(&mut self, view: &mut View, round: &mut Round<'_>);
 }
+
+dyn_clone::clone_trait_object!(GridScheduler);
 
 /// Questions of a policy for a round, beyond the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

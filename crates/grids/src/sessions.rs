@@ -18,13 +18,14 @@ use super::time_shared::Share;
 pub use dynamic_limit::{DynamicLimit, LightLoad};
 use dynamic_limit::{LightSessions, Room};
 pub use scheduler::SessionScheduler;
+use serde::{Deserialize, Serialize};
 
 /// User of a session: a number that is the same in all workloads, or -1 for all sessions without a user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct User(pub i32);
 
 /// An arriving session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Its user.
     pub user: User,
@@ -40,7 +41,7 @@ impl Default for Session {
 }
 
 /// The rule by which sessions are placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SessionPolicy {
     /// The resource with most sessions of the same user, then the resource named first (Capacity Matching
     /// and User Clustering).
@@ -71,7 +72,7 @@ impl SessionPolicy {
 }
 
 /// Places sessions on resources.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sessions {
     policy: SessionPolicy,
     /// Light sessions so far, if the policy needs them.
@@ -82,7 +83,7 @@ pub struct Sessions {
 }
 
 /// The shares given away of one resource.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Shared {
     given: u32,
     /// Number of light sessions.

@@ -20,9 +20,10 @@ use haggle_model::{JobId, Span, Time};
 
 use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work, span_of};
 use litemap::LiteMap;
+use serde::{Deserialize, Serialize};
 
 /// Division of a resource's capacity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sharing {
     /// All computing jobs have the same share, v = (capacity − background)/n.
     Equal {
@@ -37,7 +38,7 @@ pub enum Sharing {
 }
 
 /// A share of a resource's capacity, in hundredths of a percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Share(pub u32);
 
 impl Share {
@@ -71,7 +72,7 @@ pub enum Refused {
 }
 
 /// Statistics of a resource.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Time with at least one job that computes or writes a checkpoint.
     pub busy: Span,
@@ -104,7 +105,7 @@ pub struct Usage {
 /// // One second at 2 MIPS, then four at 1 MIPS.
 /// assert_eq!(resource.next_completion(), Some(Time::from_secs(5)));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TimeShared {
     capacity: Speed,
     background: Speed,
@@ -464,7 +465,7 @@ pub fn make_room<K: Ord, V>(list: &mut LiteMap<K, V>) {
 }
 
 /// A job that holds a slot, or a share without one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Held {
     length: Work,
     /// Its progress when its stage began.
@@ -475,7 +476,7 @@ struct Held {
     stage: Stage,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Its input is in transit.
     Reserved,
@@ -510,7 +511,7 @@ impl Held {
 }
 
 /// The clock of the jobs' rates: virtual work or time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Clock {
     reading: u128,
     /// Work that could not be divided evenly yet.

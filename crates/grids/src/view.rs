@@ -20,7 +20,9 @@ use haggle_model::work::{Speed, Work, span_of};
 use serde::{Deserialize, Serialize};
 
 /// Detection of replicas that failed with their resource.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Detection {
     /// No detection.
     #[default]
@@ -55,7 +57,7 @@ pub struct Loss {
 }
 
 /// The grid as its scheduler knows it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct View {
     detection: Detection,
     resources: Resources,
@@ -69,14 +71,14 @@ pub struct View {
 }
 
 /// A replica at a resource.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Occupant {
     job: JobId,
     since: Time,
     stay: Stay,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stay {
     /// It holds a slot.
     Slot,

@@ -1,12 +1,14 @@
 //! Workqueue with replication (Chtepen 2011, section 2.2, after Silva, Cirne and
 //! Brasileiro, Euro-Par 2003).
 
+use serde::{Deserialize, Serialize};
+
 use super::scheduler::{GridScheduler, Restart, Round};
 use super::view::{Detection, View};
 
 /// Sends jobs in order of arrival to random resources. When no job waits, the remaining resources get
 /// copies of running jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wqr {
     /// Replicas of a job, including the first one.
     pub max: u32,
@@ -19,6 +21,7 @@ impl Default for Wqr {
     }
 }
 
+#[typetag::serde]
 impl GridScheduler for Wqr {
     fn detection(&self) -> Detection {
         Detection::None

@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use serde::{Deserialize, Serialize};
 use slab::Slab;
 
 use crate::JobId;
@@ -22,7 +23,7 @@ use crate::JobId;
 const GONE_MAX: usize = 3;
 
 /// Values by job.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ByJob<T> {
     /// By job, ascending.
     places: VecDeque<Place>,
@@ -32,7 +33,7 @@ pub struct ByJob<T> {
 }
 
 /// Place of a job in the list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     job: JobId,
     /// Key of the value in the slab.

@@ -8,6 +8,8 @@ pub use fate::{JobFate, ReplicaFate, fate};
 use std::ops::AddAssign;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::work::{Fraction, Work};
 use crate::{AttemptOutcome, Job, JobClass, JobId, ProviderId, Span, Time};
 
@@ -56,7 +58,7 @@ pub struct AttemptRecord {
 
 /// Space that an attempt's checkpoints occupy at the checkpoint server until its job is over. Each
 /// checkpoint replaces the one before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptCheckpoint {
     /// Arrival of the first checkpoint.
     pub since: Time,
@@ -110,7 +112,7 @@ impl Reach {
 }
 
 /// One checkpoint of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointRecord {
     /// Time at which the job stopped to write it.
     pub requested: Time,
@@ -125,7 +127,7 @@ pub struct CheckpointRecord {
 }
 
 /// Record of a job of a grid.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridJobRecord {
     /// The job as it was submitted.
     pub job: Arc<Job>,
@@ -138,7 +140,7 @@ pub struct GridJobRecord {
 }
 
 /// Fate of a job of a grid.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum GridOutcome {
     /// It is done.
     Done {
@@ -224,7 +226,7 @@ pub enum Place {
 }
 
 /// Completed transfers and the bytes they carried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// Number of transfers.
     pub transfers: u64,
@@ -248,7 +250,7 @@ impl AddAssign for Carried {
 }
 
 /// Data that have arrived: bytes by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataMoved {
     /// Input of jobs.
     pub input: u64,
@@ -277,7 +279,7 @@ impl AddAssign for DataMoved {
 }
 
 /// Account of a grid's scheduler over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundsAccount {
     /// Scheduling rounds. After a round without jobs, no round follows before the next job arrives.
     pub rounds: u64,
@@ -288,7 +290,7 @@ pub struct RoundsAccount {
 }
 
 /// Account of a storage with limits over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageAccount {
     /// Σ space occupied × time, byte microseconds.
     pub occupied: i128,

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{JobId, JobOutcome, LostRun, Observation, ProviderId, ShareRecord, TaskRun};
 
 /// Observations of jobs that are not over.
 ///
 /// A provider knows the runs on it, and the metascheduler knows that a bag is over. No actor knows the
 /// whole story, so it is put together before it is recorded.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JobStories {
     runs: BTreeMap<(JobId, ProviderId), Vec<TaskRun>>,
     shares: BTreeMap<JobId, Vec<ShareRecord>>,

@@ -2,12 +2,13 @@
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp, Gamma, LogNormal, Normal, Poisson, Weibull};
+use serde::{Deserialize, Serialize};
 use statrs::function::gamma::gamma;
 
 use crate::random::Stream;
 
 /// A law of a random number; its unit is that of the caller.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Law {
     /// Always the same value.
     Constant(f64),
@@ -68,7 +69,7 @@ pub enum Law {
 }
 
 /// A value of [`Law::Choice`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Weighted {
     /// The value.
     pub value: f64,
@@ -91,10 +92,10 @@ pub struct LawError {
 }
 
 /// A law that was checked and from which values can be drawn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sampler(Drawn);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Drawn {
     Constant(f64),
     Uniform { low: f64, width: f64 },

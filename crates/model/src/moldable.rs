@@ -97,7 +97,7 @@ pub const KINDS: [(f64, u32, u32); 4] =
     [(0.8, 32, 50), (0.9, 96, 30), (0.99, 256, 15), (0.999, 650, 5)];
 
 /// The facts by which a scheduler sizes a moldable job. The true run time is not among them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moldable {
     /// Parallel fraction, from 0 to 1; 0 for a sequential job.
     fraction: f64,

@@ -189,7 +189,7 @@ pub struct JobRecord {
 }
 
 /// A run of a job, or of tasks of a bag, that failed with its processors. Only the work saved in checkpoints is kept.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LostRun {
     /// Owner of the processors.
     pub provider: ProviderId,
@@ -208,7 +208,7 @@ pub struct LostRun {
 }
 
 /// A checkpoint of a rigid job that went over links shared with others. Its end could therefore not be planned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentCheckpoint {
     /// Time at which the job stopped to write it.
     pub requested: Time,
@@ -275,7 +275,7 @@ impl MaintenanceRecord {
 
 /// Placement and runs of a bag, or of a rigid job that could be spread over providers. The shares of a
 /// spread job are its parts, each of which ran once.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct BagRecord {
     /// True if its deadline could be met, so that its tasks were spread by the policy's rule.
     pub balanced: bool,
@@ -317,7 +317,7 @@ impl BagRecord {
 }
 
 /// Placement of a rigid job, or of an iterative application, that was spread over providers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coallocated {
     /// Start at which it was placed first.
     pub first_start: Time,
@@ -335,7 +335,7 @@ pub struct Coallocated {
 }
 
 /// A booking of a job that can be spread over providers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Booking {
     /// Time at which all providers had confirmed to its metascheduler.
     pub at: Time,
@@ -350,7 +350,7 @@ pub struct Booking {
 }
 
 /// Share of a bag at one provider.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShareRecord {
     /// The bag.
     pub job: JobId,
@@ -372,7 +372,7 @@ pub struct ShareRecord {
 }
 
 /// Tasks of a share that started and ended together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
     /// Start of the tasks.
     pub start: Time,
@@ -586,7 +586,7 @@ impl MessageFault {
 }
 
 /// Size and cost of one review of all waiting jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
     /// Jobs that waited.
     pub waiting: u32,

@@ -153,7 +153,7 @@ impl Move {
 }
 
 /// End of an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum IntervalEnd {
     /// All of its phases are over.
     Done,
@@ -175,7 +175,7 @@ impl IntervalEnd {
 }
 
 /// Phases that an application ran one after the other on one set of machines, observed when the interval is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalRecord {
     /// The application.
     pub job: JobId,

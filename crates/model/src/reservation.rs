@@ -80,7 +80,7 @@ impl Cause {
 }
 
 /// Reaction of the provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// It has another place in its window.
     Moved,
@@ -113,7 +113,7 @@ impl Answer {
 }
 
 /// A reservation loses its place, before it starts or while it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Displacement {
     /// Time of the loss.
     pub at: Time,
@@ -130,7 +130,7 @@ pub struct Displacement {
 }
 
 /// A reservation that a provider has granted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantedWindow {
     /// Time of the grant.
     pub at: Time,

@@ -171,7 +171,7 @@ impl fmt::Debug for Work {
 }
 
 /// A speed divided among jobs, avail/n: the share of each of them. Compared exactly, by cross-multiplication.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct EffectiveSpeed {
     speed: Speed,
     divisor: u64,
@@ -215,7 +215,7 @@ impl PartialEq for EffectiveSpeed {
 impl Eq for EffectiveSpeed {}
 
 /// A fraction in parts per million, such as 0.25 or 1 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fraction(u32);
 
 impl Fraction {

@@ -32,7 +32,7 @@ pub struct Need {
 
 /// All inputs of a task are at the place where it runs. Observed when its provider may queue it, or
 /// when the task was withdrawn or the run ended before all had arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staged {
     /// The task.
     pub job: JobId,
@@ -43,7 +43,7 @@ pub struct Staged {
 }
 
 /// An input of a task, and its transfer to the place where the task runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// The data needed.
     pub need: Need,
@@ -54,7 +54,7 @@ pub struct Input {
 }
 
 /// A transfer of data from one place to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Start of the transfer.
     pub sent: Time,

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use haggle_model::phased::Shares;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Machines of one speed, with the available part of each processor and of each link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
     speed: f64,
     cpu: Vec<f64>,
@@ -14,7 +15,7 @@ pub struct Cluster {
 }
 
 /// The available part of each link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Network {
     /// Each machine has one link to a switch. Two machines communicate over the busier of their two
     /// links. In this case, the best machines can be found exactly.
@@ -24,7 +25,7 @@ pub(crate) enum Network {
 }
 
 /// The machines that run an interval, by their numbers in their cluster, ascending.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machines(Vec<u32>);
 
 impl Machines {

@@ -7,6 +7,7 @@ use haggle_model::Span;
 
 use crate::cluster::Cluster;
 use haggle_model::phased::Shares;
+use serde::{Deserialize, Serialize};
 
 use crate::performance::Application;
 use crate::search::{Found, PlanSearch, Space, Work};
@@ -15,7 +16,7 @@ use crate::{Interval, IntervalOracle, Machines};
 /// Predictions for an application on a cluster under its present loads.
 ///
 /// Each interval is searched once, at its first query. Times are rounded up to the microsecond.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClusterOracle {
     application: Arc<Application>,
     cluster: Arc<Cluster>,
@@ -27,7 +28,7 @@ pub struct ClusterOracle {
 }
 
 /// Effort of an oracle so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Intervals for which machines were searched.
     pub searches: u64,

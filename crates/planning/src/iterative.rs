@@ -21,6 +21,7 @@ mod profile;
 mod synchronous;
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use asynchronous::AsynchronousMap;
@@ -31,7 +32,7 @@ pub use profile::{PROFILED_ITERATIONS, Profile, profile};
 pub use synchronous::{Merge, SynchronousMap};
 
 /// Processes of several sizes that iterate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IterativeApplication {
     /// P_s: number of processes of each size.
     processes: Vec<u32>,

@@ -11,6 +11,7 @@
 use haggle_model::Span;
 pub use haggle_model::phased::Move;
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::{Interval, IntervalOracle, Method, Problem};
 
@@ -77,7 +78,7 @@ pub fn three_way(stay: Option<Span>, within: Option<Span>, between: Option<Span>
 }
 
 /// The first interval of the plan of a cluster for all remaining phases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The cluster.
     pub cluster: usize,

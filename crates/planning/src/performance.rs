@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use haggle_model::Span;
 use haggle_model::phased::{Phase, Shares, Speedup, Term, inverse_share};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::search::Work;
@@ -37,7 +38,7 @@ pub enum ApplicationError {
 }
 
 /// An application at one problem size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Application {
     computation: Works,
     communication: Works,
@@ -134,7 +135,7 @@ fn is_sound(term: &Term, size: f64) -> bool {
 }
 
 /// Terms that differ only by a factor: they have the same exponent of the share and the same speedup.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Class {
     load: f64,
     pub(crate) speedup: Speedup,
@@ -153,7 +154,7 @@ impl Class {
 
 /// One of the addends for all phases. Terms of one class add up, so the cost of a prediction grows with
 /// the number of classes and not with the length of the interval.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Works {
     classes: Vec<Class>,
     /// Class and seconds of each phase.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use haggle_model::{Phased, ProviderId, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Application, ApplicationError, Cluster, ClusterOracle, Interval, IntervalOracle, Machines,
@@ -10,7 +11,7 @@ use crate::{
 };
 
 /// A cluster's predictions for an application.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Program {
     /// A model of each phase.
     Models(Arc<Application>),
@@ -20,7 +21,7 @@ pub enum Program {
 
 /// Times measured on idle machines of one cluster. On loaded machines, the time of a phase is divided by
 /// the least available part of their processors.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
     phases: usize,
     /// Numbers of machines, ascending.
@@ -135,7 +136,7 @@ impl Measured {
 }
 
 /// Predictions for a program on a cluster under its present loads.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ProgramOracle {
     /// By models.
     Models(Box<ClusterOracle>),

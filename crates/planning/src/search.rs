@@ -13,6 +13,8 @@ mod space;
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 pub(crate) use space::{Space, Work};
 
 haggle_model::words! {
@@ -38,7 +40,7 @@ haggle_model::words! {
 
 /// A point of the search space: indices into the levels of CPU and bandwidth, from the least, and
 /// the number of processors, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub(crate) cpu: u32,
     pub(crate) bandwidth: u32,
@@ -46,7 +48,7 @@ pub(crate) struct Point {
 }
 
 /// The result of a search.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) seconds: f64,
     /// The point that is mapped to this set.

@@ -2,13 +2,14 @@
 //! for examples by hand.
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{Interval, IntervalOracle};
 
 /// Times of phases, schedule by schedule. The time of an interval is the sum of the times of its phases
 /// on the schedule with the least sum; of equal ones, the first is taken.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Table {
     phases: usize,
     /// For each schedule, the time of the first n phases, n from 0 to Φ.

@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::SubmissionMessage;
 use haggle_agents::{
-    Actor, AnyActor, Message, Metascheduler, MetaschedulerConfig, Outbox, Provider, ProviderConfig,
-    RunMessage, Submission, Timer, User, UserConfig,
+    Actor, AnyActor, Message, Metascheduler, MetaschedulerConfig, OtherActor, Outbox, Provider,
+    ProviderConfig, RunMessage, Submission, Timer, User, UserConfig,
 };
 use haggle_model::random::stream;
 use haggle_model::{
@@ -20,10 +20,12 @@ use haggle_model::{
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
+use serde::{Deserialize, Serialize};
 
 const NAMES: [&str; 2] = ["north", "cloud"];
 
 /// Starts every job at once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cloud {
     id: ProviderId,
     /// Submitter, start and job, by number.
@@ -50,6 +52,9 @@ impl Cloud {
         out.observe(Observation::JobOver(Box::new(JobRecord { provider, start, ..never_queued })));
     }
 }
+
+#[typetag::serde]
+impl OtherActor for Cloud {}
 
 impl Actor for Cloud {
     type Message = Message;

@@ -2,6 +2,7 @@
 
 use haggle_agents::{Message, Phase, Timer};
 use haggle_model::{ActorId, EventsOrder, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Delivery, MessageKey};
 use crate::timers::Timers;
@@ -10,7 +11,7 @@ use crate::timers::Timers;
 const HELD: Time = Time::from_micros(-1);
 
 /// The clock of a run; it drops timer messages that are no longer valid.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Agenda {
     clock: Clock<Message>,
     timers: Timers,

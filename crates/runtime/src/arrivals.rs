@@ -5,8 +5,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use haggle_model::{ActorId, Job, JobId, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
+use crate::input::Input;
 use crate::world::{Arrivals, OutsideError};
 
 /// Number of jobs of a source that are read at a time. Reading and running alternately, job by job,
@@ -14,6 +16,7 @@ use crate::world::{Arrivals, OutsideError};
 const AT_A_TIME: usize = 32;
 
 /// The merged workloads, in order of (submission, index in the list).
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Merged {
     sources: Vec<Source>,
     /// Arrival of the next job of each source that has one: (submission, index in the list).
@@ -22,11 +25,15 @@ pub(crate) struct Merged {
 }
 
 /// The jobs of one user.
+#[derive(Debug, Serialize, Deserialize)]
 struct Source {
     user: ActorId,
-    jobs: Arrivals,
+    jobs: Input<Result<Job, OutsideError>>,
     /// Jobs read ahead. Each is allocated once, because moving jobs is expensive.
-    ahead: VecDeque<Result<Arc<Job>, OutsideError>>,
+    ahead: VecDeque<Arc<Job>>,
+    /// The error behind them, if one was met.
+    #[serde(skip)]
+    error: Option<OutsideError>,
     /// No job is read after the first one that arrives at or after this.
     horizon: Time,
 }
@@ -38,7 +45,13 @@ impl Merged {
         horizon: Option<Time>,
     ) -> Result<Merged, RunError> {
         let horizon = horizon.unwrap_or(Time::FOREVER);
-        let open = |(user, jobs)| Source { user, jobs, ahead: VecDeque::new(), horizon };
+        let open = |(user, jobs)| Source {
+            user,
+            jobs: Input::new(jobs),
+            ahead: VecDeque::new(),
+            error: None,
+            horizon,
+        };
         let sources = Vec::from_iter(sources.into_iter().map(open));
         let mut merged = Merged { heads: BinaryHeap::new(), count: 0, sources };
         for source in 0..merged.sources.len() {
@@ -49,19 +62,28 @@ impl Merged {
 
     /// Inserts the next job of a source among those of the others.
     fn line_up(&mut self, source: usize, previous: Time) -> Result<(), RunError> {
-        match self.sources[source].first() {
-            Some(Ok(job)) if job.submit >= previous => {
+        match self.sources[source].first()? {
+            Some(job) if job.submit >= previous => {
                 self.heads.push(Reverse((job.submit, source)));
                 Ok(())
             }
-            Some(Ok(job)) => {
+            Some(job) => {
                 let Job { number, submit, .. } = **job;
                 Err(RunError::OutOfOrder { number, submit, previous })
             }
-            // Taken, because the error itself is returned.
-            Some(Err(_)) => self.sources[source].take().map(|_| ()),
             None => Ok(()),
         }
+    }
+
+    /// Opens the workloads again, at the positions at which the snapshot was made. Returns false if they
+    /// are others.
+    pub(crate) fn reopen(&mut self, sources: Vec<(ActorId, Arrivals)>) -> bool {
+        self.sources.len() == sources.len()
+            && self
+                .sources
+                .iter_mut()
+                .zip(sources)
+                .all(|(source, (user, jobs))| source.user == user && source.jobs.reopen(jobs))
     }
 
     /// True if no further job arrives.
@@ -73,7 +95,7 @@ impl Merged {
     pub(crate) fn take_next(&mut self) -> Result<Option<(ActorId, Arc<Job>)>, RunError> {
         let Some(Reverse((submit, source))) = self.heads.pop() else { return Ok(None) };
         // The source was lined up with this job, so it has one.
-        let Some(mut job) = self.sources[source].take()? else { return Ok(None) };
+        let Some(mut job) = self.sources[source].ahead.pop_front() else { return Ok(None) };
         self.line_up(source, submit)?;
         Arc::get_mut(&mut job).expect("nobody else has seen it").id = JobId(self.count);
         self.count += 1;
@@ -82,27 +104,47 @@ impl Merged {
 }
 
 impl Source {
-    fn first(&mut self) -> Option<&Result<Arc<Job>, OutsideError>> {
+    fn first(&mut self) -> Result<Option<&Arc<Job>>, RunError> {
         if self.ahead.is_empty() {
             self.read();
         }
-        self.ahead.front()
-    }
-
-    fn take(&mut self) -> Result<Option<Arc<Job>>, RunError> {
-        self.ahead.pop_front().transpose().map_err(RunError::Workload)
+        match self.ahead.front() {
+            None => self.error.take().map_or(Ok(None), |error| Err(RunError::Workload(error))),
+            first => Ok(first),
+        }
     }
 
     #[inline(never)] // so that it stays apart from what runs the jobs
     fn read(&mut self) {
+        // Nothing is read behind an error.
+        if self.error.is_some() {
+            return;
+        }
         for _ in 0..AT_A_TIME {
-            let Some(job) = self.jobs.next() else { return };
-            // Nothing is read behind an error.
-            let is_last = job.as_ref().map_or(true, |job| job.submit >= self.horizon);
-            self.ahead.push_back(job.map(Arc::new));
-            if is_last {
-                return;
+            match self.jobs.next() {
+                Some(Ok(job)) => {
+                    let is_last = job.submit >= self.horizon;
+                    self.ahead.push_back(Arc::new(job));
+                    if is_last {
+                        return;
+                    }
+                }
+                Some(Err(error)) => {
+                    // A restored run meets the error again.
+                    self.jobs.uncount();
+                    self.error = Some(error);
+                    return;
+                }
+                None => return,
             }
         }
+    }
+}
+
+/// Without the error, which its copy meets again.
+impl Clone for Source {
+    fn clone(&self) -> Source {
+        let Source { user, horizon, .. } = *self;
+        Source { user, jobs: self.jobs.clone(), ahead: self.ahead.clone(), error: None, horizon }
     }
 }

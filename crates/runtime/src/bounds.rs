@@ -2,6 +2,7 @@
 
 use haggle_agents::{Message, RunMessage};
 use haggle_model::{JobId, Observation, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::{Delivery, HOPS_MAX, HOPS_PER_JOB};
 use crate::error::RunError;
@@ -26,6 +27,7 @@ pub(crate) const OUTAGES_MAX: u64 = 10_000;
 const END_OF_TIME: Time = Time::from_micros(Span::FOREVER.as_micros());
 
 /// Counts messages, outages and examined plans without progress of any job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Bounds {
     /// Messages since a job last arrived, ended or was lost.
     messages: u64,

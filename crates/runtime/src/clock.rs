@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use haggle_agents::Phase;
 use haggle_model::{ActorId, EventsOrder, Time};
+use serde::{Deserialize, Serialize};
 use slab::Slab;
 
 /// Largest number of messages that may cause each other one after the other within one instant, apart from
@@ -27,7 +28,7 @@ const fn rank(order: EventsOrder, phase: Phase) -> u8 {
 }
 
 /// A message at its destination.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Delivery<M> {
     /// Sender of the message.
     pub from: ActorId,
@@ -54,7 +55,7 @@ impl<M> Delivery<M> {
 /// phase: most messages take no time, and a queue is cheaper than a heap. Both hold keys only. A
 /// message stays in one place until it is taken, because moving it at each step would cost more than
 /// all other work on it.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Clock<M> {
     now: Time,
     order: EventsOrder,
@@ -69,10 +70,10 @@ pub struct Clock<M> {
 const _: () = assert!(Phase::COUNT <= u16::BITS as usize);
 
 /// Place of a message until it is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageKey(u32);
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Event {
     time: Time,
     /// Rank of the phase in the top eight bits, sequence below.

@@ -7,6 +7,7 @@ use haggle_agents::protocol::DataMessage;
 use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase, RunMessage};
 use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Time};
 use haggle_workloads::failures::Outage;
+use serde::{Deserialize, Serialize};
 
 use crate::agenda::Agenda;
 use crate::arrivals::Merged;
@@ -14,19 +15,22 @@ use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
 use crate::clock::{Delivery, MessageKey};
 use crate::down::Down;
 use crate::error::RunError;
+use crate::input::Input;
 use crate::network::{Fate, Hit, Network};
 use crate::simulation::RunStats;
 use crate::sink::Sink;
 use crate::world::{Outages, World};
 
-/// The state of a run around its actors.
-pub(crate) struct Course<'a> {
+/// The state of a run around its actors. A copy or a snapshot continues in the same way, after its inputs
+/// have been reopened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Course {
     agenda: Agenda,
     /// The next message, taken off the agenda but not delivered yet.
     ahead: Option<MessageKey>,
     arrivals: Merged,
     /// `None` when no outage is left.
-    outages: Option<Outages>,
+    outages: Option<Failures>,
     bounds: Bounds,
     /// True if a resource or an actor has failed for ever.
     gone: bool,
@@ -42,15 +46,34 @@ pub(crate) struct Course<'a> {
     /// True if the last message had waited for its receiver to restart.
     waited: bool,
     stories: JobStories,
-    sinks: Vec<&'a mut dyn Sink>,
-    stop: Option<&'a AtomicBool>,
     stats: RunStats,
     /// The jobs that are over.
     over: JobSet,
 }
 
+/// The failures of a run, and their position.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Failures {
+    nature: ActorId,
+    due: Input<(usize, Outage)>,
+}
+
+/// Observers of a run, and the flag that stops it. Neither is part of its state.
+#[derive(Default)]
+pub(crate) struct Observers<'a> {
+    pub(crate) sinks: Vec<Box<dyn Sink + 'a>>,
+    pub(crate) stop: Option<&'a AtomicBool>,
+}
+
+impl Observers<'_> {
+    /// Checked for each message, because one message may take a minute of computing.
+    fn stop(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
 /// State of the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Ending {
     /// The run continues.
     Not,
@@ -75,9 +98,9 @@ impl From<&Delivery<Message>> for Cause {
     }
 }
 
-impl<'a> Course<'a> {
+impl Course {
     /// The course of `world`, and its actors.
-    pub(crate) fn new(world: World) -> Result<(Course<'a>, Vec<AnyActor>), RunError> {
+    pub(crate) fn new(world: World) -> Result<(Course, Vec<AnyActor>), RunError> {
         let bounds = Bounds::of(&world);
         let World { actors, arrivals, outages, horizon, network, order, initial, .. } = world;
         let mut agenda = Agenda::new(order);
@@ -92,7 +115,10 @@ impl<'a> Course<'a> {
             agenda,
             ahead: None,
             arrivals: Merged::new(arrivals, horizon)?,
-            outages,
+            outages: outages.map(|Outages { nature, due, .. }| {
+                let due = Input::new(due);
+                Failures { nature, due }
+            }),
             bounds,
             gone: false,
             horizon,
@@ -108,8 +134,6 @@ impl<'a> Course<'a> {
             down: Down::default(),
             waited: false,
             stories: JobStories::default(),
-            sinks: Vec::new(),
-            stop: None,
             stats: RunStats::default(),
             over: JobSet::default(),
         };
@@ -120,12 +144,22 @@ impl<'a> Course<'a> {
         Ok((course, actors))
     }
 
-    pub(crate) fn listen(&mut self, sink: &'a mut dyn Sink) {
-        self.sinks.push(sink);
-    }
-
-    pub(crate) fn stop_on(&mut self, flag: &'a AtomicBool) {
-        self.stop = Some(flag);
+    /// Opens the inputs of `world` at the positions at which the snapshot was made. Returns false if they
+    /// are others.
+    pub(crate) fn reopen(&mut self, world: World) -> bool {
+        let World { arrivals, outages, mut network, .. } = world;
+        let failures = match (&mut self.outages, outages) {
+            (Some(failures), Some(outages)) => failures.due.reopen(outages.due),
+            // All outages have been read.
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        let crashes = match (self.network.crashes_mut(), network.take_crashes()) {
+            (Some(crashes), Some(fresh)) => crashes.reopen(fresh),
+            (None, None) => true,
+            _ => false,
+        };
+        failures && crashes && self.arrivals.reopen(arrivals)
     }
 
     pub(crate) fn stats(&self) -> RunStats {
@@ -154,9 +188,12 @@ impl<'a> Course<'a> {
     }
 
     /// The next message to deliver, already recorded; `None` when the run is over.
-    pub(crate) fn next(&mut self) -> Result<Option<MessageKey>, RunError> {
+    pub(crate) fn next(
+        &mut self,
+        observers: &mut Observers<'_>,
+    ) -> Result<Option<MessageKey>, RunError> {
         if self.ending != Ending::Not {
-            return self.tell_next();
+            return self.tell_next(observers);
         }
         let next = match self.ahead.take() {
             Some(key) => Some(key),
@@ -164,9 +201,9 @@ impl<'a> Course<'a> {
         };
         let Some(key) = next else {
             self.close();
-            return self.tell_next();
+            return self.tell_next(observers);
         };
-        if self.is_stopped() {
+        if observers.stop() {
             // Kept, so that the run can continue later.
             self.ahead = Some(key);
             return Err(RunError::Interrupted);
@@ -178,16 +215,11 @@ impl<'a> Course<'a> {
         let delivery = self.agenda.message(key);
         // Before the sinks: a message at which the run is given up is in no record.
         self.bounds.count_message(now, delivery, jobs_left)?;
-        for sink in &mut self.sinks {
+        for sink in &mut observers.sinks {
             sink.delivered(now, delivery.from, delivery.to, &delivery.message)
                 .map_err(RunError::Record)?;
         }
         Ok(Some(key))
-    }
-
-    /// Checked for each message, because one message may take a minute of computing.
-    fn is_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     fn jobs_left(&self) -> u64 {
@@ -307,7 +339,7 @@ impl<'a> Course<'a> {
         self.down.close(|key| counts(&self.agenda.message(key).message));
     }
 
-    fn tell_next(&mut self) -> Result<Option<MessageKey>, RunError> {
+    fn tell_next(&mut self, observers: &mut Observers<'_>) -> Result<Option<MessageKey>, RunError> {
         let Ending::Told(told) = &mut self.ending else { return Ok(None) };
         if let Some(key) = self.down.take_released() {
             return Ok(Some(key));
@@ -327,11 +359,17 @@ impl<'a> Course<'a> {
         // Before the sinks, whose error must not repeat the last messages.
         self.ending = Ending::Over;
         let stats = self.stats;
-        self.sinks.iter_mut().try_for_each(|sink| sink.over(&stats)).map_err(RunError::Record)?;
+        let mut sinks = observers.sinks.iter_mut();
+        sinks.try_for_each(|sink| sink.over(&stats)).map_err(RunError::Record)?;
         Ok(None)
     }
 
-    fn observe(&mut self, actor: ActorId, observation: &mut Observation) -> Result<(), RunError> {
+    fn observe(
+        &mut self,
+        actor: ActorId,
+        observation: &mut Observation,
+        observers: &mut Observers<'_>,
+    ) -> Result<(), RunError> {
         if let Some(job) = over(observation) {
             // At the end, users report all jobs on their desks as unfinished. If another actor has
             // reported a job before, this report is dropped.
@@ -344,14 +382,19 @@ impl<'a> Course<'a> {
         self.bounds.observe(observation);
         self.stories.complete(observation);
         let now = self.agenda.now();
-        for sink in &mut self.sinks {
+        for sink in &mut observers.sinks {
             sink.observed(now, actor, observation).map_err(RunError::Record)?;
         }
         Ok(())
     }
 
     /// Carries out the effects that an actor put into its outbox on `cause`.
-    pub(crate) fn carry_out(&mut self, cause: Cause, out: &mut Outbox) -> Result<(), RunError> {
+    pub(crate) fn carry_out(
+        &mut self,
+        cause: Cause,
+        out: &mut Outbox,
+        observers: &mut Observers<'_>,
+    ) -> Result<(), RunError> {
         let Cause { actor, hops, arrival } = cause;
         // Messages that this one causes are one further in the chain of the instant.
         let hops = hops + 1;
@@ -385,14 +428,14 @@ impl<'a> Course<'a> {
             };
             match fate {
                 Fate::Arrives(at) => self.agenda.schedule(at, phase, delivery),
-                Fate::Hit(hit) => self.go_wrong(*hit, delivery)?,
+                Fate::Hit(hit) => self.go_wrong(*hit, delivery, observers)?,
             }
         }
         let examined = std::mem::take(&mut out.examined);
         // Most messages cause no observation.
         if !out.observations.is_empty() {
             for mut observation in out.observations.drain(..) {
-                self.observe(actor, &mut observation)?;
+                self.observe(actor, &mut observation, observers)?;
                 // After the sinks, because the story of a job takes the observation over.
                 self.stories.keep(observation);
             }
@@ -409,10 +452,15 @@ impl<'a> Course<'a> {
 
     /// Records the faults of a message, which may still arrive.
     #[cold]
-    fn go_wrong(&mut self, hit: Hit, delivery: Delivery<Message>) -> Result<(), RunError> {
+    fn go_wrong(
+        &mut self,
+        hit: Hit,
+        delivery: Delivery<Message>,
+        observers: &mut Observers<'_>,
+    ) -> Result<(), RunError> {
         let (now, Delivery { from, to, message, .. }) = (self.agenda.now(), &delivery);
         for &(fault, resent) in &hit.faults {
-            for sink in &mut self.sinks {
+            for sink in &mut observers.sinks {
                 sink.fault(now, *from, *to, message, fault, resent).map_err(RunError::Record)?;
             }
             self.stats.resent += resent;
@@ -479,7 +527,7 @@ fn last_words(actors: &[AnyActor]) -> Vec<(ActorId, bool)> {
 }
 
 /// A set of jobs with one bit each.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct JobSet(Vec<u64>);
 
 impl JobSet {

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use haggle_agents::Message;
 use haggle_model::ActorId;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::{Delivery, MessageKey};
 
 /// Actors that are down. Messages from others are lost before they arrive (`network/crashes.rs`).
 /// Messages from an actor to itself, and arriving jobs, wait. When every job is over, no actor restarts
 /// any more, and messages that would arrive later wait, too.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Down {
     waiting: BTreeMap<ActorId, VecDeque<MessageKey>>,
     /// Messages that waited for restarted actors, in their order.

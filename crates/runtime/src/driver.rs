@@ -2,6 +2,8 @@
 
 mod over_actix;
 
+use std::borrow::Cow;
+
 use haggle_agents::{Actor, AnyActor, Message, Outbox};
 use haggle_model::{ActorId, Time};
 
@@ -26,10 +28,18 @@ pub(crate) enum Actors {
 }
 
 impl Actors {
-    pub(crate) fn new(driver: Driver, actors: Vec<AnyActor>) -> Actors {
+    pub(crate) fn new(driver: Driver, actors: Vec<Option<AnyActor>>) -> Actors {
         match driver {
-            Driver::Sequential => Actors::Here(actors.into_iter().map(Some).collect()),
+            Driver::Sequential => Actors::Here(actors),
             Driver::Actix => Actors::Hosted(Hosts::new(actors)),
+        }
+    }
+
+    /// The actors, or copies of them.
+    pub(crate) fn copy(&self) -> Cow<'_, [Option<AnyActor>]> {
+        match self {
+            Actors::Here(actors) => Cow::Borrowed(actors),
+            Actors::Hosted(hosts) => Cow::Owned(hosts.copy()),
         }
     }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, MessageFault, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use channel::{Chance, Channel, Jitter, Way};
 use reliable::Reliable;
@@ -21,7 +22,7 @@ pub use partition::Partition;
 pub const EVERYWHERE: u32 = u32::MAX;
 
 /// Latencies between sites, and faults on the way. Messages within a site arrive without delay and are never lost.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Network {
     /// One-way latency between actors of different sites.
     default_latency: Span,
@@ -112,6 +113,11 @@ impl Network {
     /// The crashes, if there are any.
     pub(crate) fn crashes_ref(&self) -> Option<&Crashes> {
         self.channel.as_ref()?.crashes.as_ref()
+    }
+
+    /// Takes the crashes out.
+    pub(crate) fn take_crashes(&mut self) -> Option<Crashes> {
+        self.channel.as_mut()?.crashes.take()
     }
 
     /// The crashes, mutable.

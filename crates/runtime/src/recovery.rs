@@ -6,10 +6,12 @@
 //! before, so a run could simply keep the actor. The recovery proves that no state is lost.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use haggle_agents::protocol::RunMessage;
 use haggle_agents::{Actor, AnyActor, Message, Outbox};
 use haggle_model::{ActorId, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Delivery;
 
@@ -18,21 +20,50 @@ use crate::clock::Delivery;
 const MESSAGES_MAX: usize = 2_000;
 
 /// Builds an actor as it was when the run began.
-pub type Blueprint = Box<dyn Fn() -> AnyActor + Send>;
+pub struct Blueprint(Box<dyn Fn() -> AnyActor + Send>);
+
+impl Blueprint {
+    /// An actor that `build` builds.
+    pub fn new(build: impl Fn() -> AnyActor + Send + 'static) -> Blueprint {
+        Blueprint(Box::new(build))
+    }
+
+    /// The actor, before its first message.
+    pub fn build(&self) -> AnyActor {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Blueprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Blueprint")
+    }
+}
 
 /// The journals of the actors that are rebuilt.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Journals(BTreeMap<ActorId, Journal>);
 
+#[derive(Debug, Serialize, Deserialize)]
 struct Journal {
-    blueprint: Blueprint,
+    /// `None` in a copy or a snapshot, which gets the blueprints of its world.
+    #[serde(skip)]
+    blueprint: Option<Blueprint>,
     taken: Vec<(Time, ActorId, Message)>,
 }
 
 impl Journals {
     pub(crate) fn new(blueprints: BTreeMap<ActorId, Blueprint>) -> Journals {
-        let empty = |blueprint| Journal { blueprint, taken: Vec::new() };
+        let empty = |it| Journal { blueprint: Some(it), taken: Vec::new() };
         Journals(blueprints.into_iter().map(|(actor, it)| (actor, empty(it))).collect())
+    }
+
+    /// The journals of a snapshot, with these blueprints.
+    pub(crate) fn with(mut self, mut blueprints: BTreeMap<ActorId, Blueprint>) -> Journals {
+        for (actor, journal) in &mut self.0 {
+            journal.blueprint = blueprints.remove(actor);
+        }
+        self
     }
 
     /// Records the message that an actor is about to take. For a restart, returns the actor rebuilt
@@ -55,20 +86,27 @@ impl Journals {
         }
         let restarts = delivery.message == Message::Run(RunMessage::Restarted);
         // Replayed before the restart is recorded: the rebuilt actor takes the restart as an ordinary delivery.
-        let recovered = restarts.then(|| journal.replay());
+        let recovered = restarts.then(|| journal.replay()).flatten();
         journal.taken.push((now, delivery.from, delivery.message.clone()));
         recovered
     }
 }
 
 impl Journal {
-    fn replay(&self) -> AnyActor {
-        let (mut actor, mut out) = ((self.blueprint)(), Outbox::default());
+    /// The actor rebuilt from its messages. Without a blueprint it keeps its state.
+    fn replay(&self) -> Option<AnyActor> {
+        let (mut actor, mut out) = (self.blueprint.as_ref()?.build(), Outbox::default());
         for (now, from, message) in &self.taken {
             actor.on_message(*now, *from, message.clone(), &mut out);
             out.effects.clear();
             out.observations.clear();
         }
-        actor
+        Some(actor)
+    }
+}
+
+impl Clone for Journal {
+    fn clone(&self) -> Journal {
+        Journal { blueprint: None, taken: self.taken.clone() }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::{Message, Outbox, RunMessage};
+use haggle_agents::{AnyActor, Message, Outbox, RunMessage};
 use haggle_model::{ActorId, JobId, Time};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::clock::Delivery;
-use crate::course::{Cause, Course};
+use crate::course::{Cause, Course, Observers};
 use crate::driver::{Actors, Driver};
 use crate::error::RunError;
 use crate::recovery::Journals;
@@ -14,7 +15,7 @@ use crate::sink::Sink;
 use crate::world::World;
 
 /// Counts of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunStats {
     /// Jobs that arrived from the workloads.
     pub jobs: u64,
@@ -51,6 +52,36 @@ pub struct Step {
     pub job: Option<JobId>,
 }
 
+/// The state of a run between two messages, as plain data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    course: Course,
+    /// `None` = the actor has handled its last message and was dropped.
+    actors: Vec<Option<AnyActor>>,
+    journals: Journals,
+}
+
+/// A [`Snapshot`] that is written where it is.
+#[derive(Serialize)]
+#[serde(rename = "Snapshot")]
+struct SnapshotOf<'a> {
+    course: &'a Course,
+    actors: &'a [Option<AnyActor>],
+    journals: &'a Journals,
+}
+
+impl Snapshot {
+    /// The counts of the run so far.
+    pub fn stats(&self) -> RunStats {
+        self.course.stats()
+    }
+}
+
+/// A snapshot cannot go on in this world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the snapshot is of another world: its jobs, failures, crashes or actors are others")]
+pub struct OtherWorld;
+
 /// A run of a world.
 ///
 /// ```
@@ -60,9 +91,10 @@ pub struct Step {
 /// # Ok::<(), haggle_runtime::RunError>(())
 /// ```
 pub struct Simulation<'a> {
-    course: Course<'a>,
+    course: Course,
     actors: Actors,
     journals: Journals,
+    observers: Observers<'a>,
     out: Outbox,
 }
 
@@ -74,18 +106,56 @@ impl<'a> Simulation<'a> {
     pub fn new(mut world: World, driver: Driver) -> Result<Simulation<'a>, RunError> {
         let journals = Journals::new(std::mem::take(&mut world.blueprints));
         let (course, actors) = Course::new(world)?;
-        let actors = Actors::new(driver, actors);
-        Ok(Simulation { course, actors, journals, out: Outbox::default() })
+        let actors = actors.into_iter().map(Some).collect();
+        Ok(Simulation::of(course, journals, Actors::new(driver, actors)))
+    }
+
+    fn of(course: Course, journals: Journals, actors: Actors) -> Simulation<'a> {
+        let (observers, out) = (Observers::default(), Outbox::default());
+        Simulation { course, actors, journals, observers, out }
+    }
+
+    /// The run of `snapshot`, which goes on as the run of which it was made would have. `world` is the world
+    /// of that run: its inputs are read again up to their positions. Sinks are not part of a snapshot.
+    ///
+    /// # Errors
+    /// If the inputs of `world` are shorter than those of the run, or of other actors.
+    pub fn restore(
+        mut world: World,
+        driver: Driver,
+        snapshot: Snapshot,
+    ) -> Result<Simulation<'a>, OtherWorld> {
+        let Snapshot { mut course, actors, journals } = snapshot;
+        let journals = journals.with(std::mem::take(&mut world.blueprints));
+        if actors.len() != world.actors.len() || !course.reopen(world) {
+            return Err(OtherWorld);
+        }
+        Ok(Simulation::of(course, journals, Actors::new(driver, actors)))
+    }
+
+    /// A copy of the state between two messages.
+    pub fn snapshot(&self) -> Snapshot {
+        let (course, journals) = (self.course.clone(), self.journals.clone());
+        Snapshot { course, actors: self.actors.copy().into_owned(), journals }
+    }
+
+    /// Writes what [`Simulation::snapshot`] would return, without a copy of it if the driver is sequential.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn save<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Simulation { course, journals, .. } = self;
+        SnapshotOf { course, actors: &self.actors.copy(), journals }.serialize(serializer)
     }
 
     /// Lets `sink` observe everything from now on, after the sinks that observe already.
-    pub fn listen(&mut self, sink: &'a mut dyn Sink) {
-        self.course.listen(sink);
+    pub fn listen(&mut self, sink: impl Sink + 'a) {
+        self.observers.sinks.push(Box::new(sink));
     }
 
     /// Stops with [`RunError::Interrupted`] soon after `flag` is set. After it is cleared, the run can continue.
     pub fn stop_on(&mut self, flag: &'a AtomicBool) {
-        self.course.stop_on(flag);
+        self.observers.stop = Some(flag);
     }
 
     /// The instant of the last message, or the end of a run that is over.
@@ -155,7 +225,7 @@ impl<'a> Simulation<'a> {
         &mut self,
         note: impl FnOnce(Time, &Delivery<Message>) -> T,
     ) -> Result<Option<T>, RunError> {
-        let Some(key) = self.course.next()? else { return Ok(None) };
+        let Some(key) = self.course.next(&mut self.observers)? else { return Ok(None) };
         let (now, delivery) = (self.now(), self.course.message(key));
         let (noted, cause) = (note(now, delivery), Cause::from(delivery));
         // Recorded before the delivery: a restarted actor must be rebuilt before it takes this message.
@@ -170,7 +240,7 @@ impl<'a> Simulation<'a> {
             self.actors.dismiss(to);
         }
         // After the actor has returned, so that its effects cannot reach it during the message.
-        self.course.carry_out(cause, &mut self.out)?;
+        self.course.carry_out(cause, &mut self.out, &mut self.observers)?;
         Ok(Some(noted))
     }
 }

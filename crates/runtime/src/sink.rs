@@ -65,3 +65,41 @@ pub trait Sink {
         Ok(())
     }
 }
+
+/// Another name for the same sink.
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        (**self).delivered(now, from, to, message)
+    }
+
+    fn fault(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+        fault: MessageFault,
+        resent: u64,
+    ) -> Result<(), OutsideError> {
+        (**self).fault(now, from, to, message, fault, resent)
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: &Observation,
+    ) -> Result<(), OutsideError> {
+        (**self).observed(now, actor, observation)
+    }
+
+    fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
+        (**self).over(stats)
+    }
+}

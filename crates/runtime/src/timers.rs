@@ -6,14 +6,15 @@
 use haggle_agents::Timer;
 use haggle_model::{ActorId, Time};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// The timers of all actors, by actor, up to the last actor that has set one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Timers(Vec<Own>);
 
 /// The times to which the timers of an actor are set.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Own {
     /// Timers with a place, see [`Timer::place`], which need no look-up. Usually there are few, which
     /// need no allocation.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{JobId, ProviderId, Time};
+use serde::{Deserialize, Serialize};
 
 /// Completions of the tasks of each bag at each provider that holds some.
 ///
@@ -20,7 +21,7 @@ use haggle_model::{JobId, ProviderId, Time};
 /// let completion = Time::from_secs(22);
 /// assert_eq!(table.report(bag, south, completion), Change::Global { completion });
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BagTable {
     bags: BTreeMap<JobId, BTreeMap<ProviderId, Time>>,
 }

@@ -90,7 +90,7 @@ pub enum Award {
 }
 
 /// The sizes for which a provider makes offers: these fractions of the bag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fractions(Vec<(u32, u32)>);
 
 impl Fractions {

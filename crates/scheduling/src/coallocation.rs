@@ -38,6 +38,7 @@ pub use news::News;
 pub use parts::Parts;
 pub use queue::CoallocationQueue;
 pub use rounds::{RequestOrder, Rounds};
+use serde::{Deserialize, Serialize};
 pub use together::{Put, Together};
 
 /// Requirements of a job that may be spread over providers.
@@ -80,7 +81,7 @@ pub fn with_overhead(span: Span, percent: u32) -> Span {
 }
 
 /// Places and times at which a job runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocation {
     /// Start of all parts.
     pub start: Time,

@@ -13,6 +13,7 @@ mod offers;
 mod plb;
 
 use haggle_model::{Disclosure, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::bags::{Award, Offer};
 
@@ -36,7 +37,7 @@ pub struct BagCall {
 }
 
 /// A bag distributed over providers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Composition {
     /// Completion of the bag: the deadline, or the latest part if that is later or there is no deadline.
     pub completion: Time,
@@ -50,7 +51,7 @@ pub struct Composition {
 }
 
 /// The part of one provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Its index among the views.
     pub provider: usize,
@@ -191,7 +192,7 @@ impl Composition {
 }
 
 /// Variants of the policies, for comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CompositionOptions {
     /// Every part of a composite is awarded with the completion of the latest part, not with that of its
     /// own offer. A provider may have to refuse that, because other work is placed before it then; the

@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::hints::Hints;
 use crate::index::Key;
@@ -51,7 +52,7 @@ const DEEP: usize = 64;
 const NEXT: usize = 64;
 
 /// Gives every waiting job a reservation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Conservative {
     order: Order,
     compression: Compression,
@@ -81,7 +82,7 @@ pub struct Conservative {
     defers: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Booking {
     processors: u32,
     span: Span,

@@ -20,6 +20,7 @@ mod relay;
 mod rescheduling;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 pub use self::blocks::Shares;
 pub use self::rescheduling::{Effort, ReschedulingConfig, ReschedulingRule};
@@ -42,7 +43,7 @@ use crate::{Capabilities, Interval, Maintaining, Overlap};
 ///
 /// Ties go to the entry that was submitted or awarded *here* first. [`BagRequest::deadline`] is ignored:
 /// offers contain the earliest completion.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ConservativeBags {
     rescheduling: ReschedulingConfig,
     fractions: Fractions,

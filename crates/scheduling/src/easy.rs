@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::fcfs::{store, take};
 use crate::index::{Entry, Fits, Index, Key};
@@ -25,7 +26,7 @@ use crate::{Capabilities, Maintaining, Order, Profile};
 /// Decisions count the processors that are free by plan. A job planned to end at this very instant counts
 /// as ended, even if its end has not been reported yet. A job decided on its processors starts when they
 /// are back, within the same instant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Easy {
     order: Order,
     plan: Plan,
@@ -40,7 +41,7 @@ pub struct Easy {
 }
 
 /// Changes since the last pass, which determine the jobs to examine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum News {
     /// No change: a job that could not start then cannot start now. The shadow time has not moved, and the
     /// time left before it has only shrunk.

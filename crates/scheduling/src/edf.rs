@@ -30,6 +30,7 @@ use crate::{Capabilities, Interval, Maintaining};
 
 use demand::Demand;
 use queue::{Entry, Queue};
+use serde::{Deserialize, Serialize};
 use trial::Trial;
 
 haggle_model::words! {
@@ -45,7 +46,7 @@ haggle_model::words! {
 }
 
 /// How an [`Edf`] queue works.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdfConfig {
     /// Treatment of new work that would make a promise late.
     pub mode: Late,
@@ -71,7 +72,7 @@ impl Default for EdfConfig {
 }
 
 /// Counts of the work of an [`Edf`] queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EdfStats {
     /// Entries behind which accepted work moved back; probes and offers do not count.
     pub repairs: u64,
@@ -82,7 +83,7 @@ pub struct EdfStats {
 }
 
 /// Earliest deadline first, with promises that are kept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Edf {
     config: EdfConfig,
     queue: Queue,

@@ -1,6 +1,7 @@
 //! First come, first served: no job passes one that stands before it.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::capabilities::Refusing;
 use crate::index::{Entry, Index};
@@ -12,7 +13,7 @@ use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue as soon as its processors are free.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fcfs {
     order: Order,
     plan: Plan,
@@ -27,7 +28,7 @@ pub struct Fcfs {
 }
 
 /// The queue as it will run if all jobs run as booked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Foreseen {
     profile: Profile,
     /// When the last job of the queue starts.

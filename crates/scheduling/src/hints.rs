@@ -7,11 +7,12 @@
 //! pay off.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::Profile;
 
 /// Earliest fits by class of width and span.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hints {
     /// Number of leading bits that define a class; the first one is always 1.
     bits: u32,

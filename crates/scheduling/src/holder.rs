@@ -1,6 +1,7 @@
 //! Reports of a provider that holds a share of a bag to the bag's metascheduler.
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 /// A provider's side of the [table](crate::bag_table::BagTable), for one bag.
 ///
@@ -9,7 +10,7 @@ use haggle_model::Time;
 /// it. If the others then move forward too, its entry in the table is too late. Providers therefore *catch
 /// up*: on notice of an earlier completion, a provider that would now be last reports at once. The table
 /// is then right whenever no message is in transit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Completion of the whole bag, from the latest message.
     known: Time,

@@ -6,6 +6,7 @@
 //! job is too long. So its cost follows the jobs that fit, not the length of the queue.
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 
 use crate::scheduler::Slot;
 
@@ -19,7 +20,7 @@ pub type Key = (i64, i64, u32);
 pub const FIRST: Key = (i64::MIN, i64::MIN, 0);
 
 /// A waiting job in the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Its place in the order; unique.
     pub key: Key,
@@ -32,7 +33,7 @@ pub struct Entry {
 }
 
 /// Bounds on all jobs of a block, known without examining them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Bounds {
     /// The shortest span.
     pub shortest: Span,
@@ -63,18 +64,18 @@ impl Fits {
 }
 
 /// The waiting jobs of one provider in one order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Index {
     classes: Vec<Class>,
     len: usize,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Class {
     blocks: Vec<Block>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Block {
     first: Key,
     bounds: Bounds,

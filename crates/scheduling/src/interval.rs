@@ -1,9 +1,10 @@
 //! Processors for a known time.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// A time in which processors are booked, or closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// Time at which it starts.
     pub start: Time,

@@ -55,5 +55,5 @@ pub use replan::Replan;
 pub use reserving::Reserving;
 pub use runs::{MAX_ATTEMPTS, Overrun, Passes};
 pub use scheduler::{
-    Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
+    Killed, LocalQueue, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::scheduler::Slot;
 
 /// Earliest start of each waiting job that may not start at once.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NotBefore(BTreeMap<Slot, Time>);
 
 impl NotBefore {

@@ -16,9 +16,11 @@ use crate::checkpoints::{JobSituation, Situation};
 use crate::scheduler::Request;
 
 mod list;
+mod saved;
 mod words;
 
 pub use list::{Kind, List, NoSuchRule};
+pub use saved::with_rules;
 
 /// An order of a queue, from a request and the time to plan with: the job with the smallest result is
 /// first. The rule is called once, when the job is queued.

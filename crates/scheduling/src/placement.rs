@@ -4,6 +4,7 @@
 //! in which they are tried.
 
 use haggle_model::{Disclosure, Span, Time};
+use serde::{Deserialize, Serialize};
 
 crate::words_or_own! {
     /// Rule by which a metascheduler chooses the provider of a job.
@@ -50,7 +51,7 @@ pub enum Question {
 }
 
 /// A provider's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// Estimated start and completion of the job.
     Estimate {

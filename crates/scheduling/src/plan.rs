@@ -31,10 +31,11 @@ use crate::{Interval, Overlap, Profile};
 use openings::Region;
 pub(crate) use running::Part;
 use running::Running;
+use serde::{Deserialize, Serialize};
 use windows::Windows;
 
 /// Running jobs, by slot, and the times at which processors are free beside all bookings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     profile: Profile,
     running: Running,

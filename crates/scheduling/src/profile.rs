@@ -19,12 +19,13 @@
 use std::cell::Cell;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// Breakpoints in a block before it is split in two.
 const BLOCK_CAPACITY: usize = 32;
 
 /// The availability of one machine over time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Profile {
     capacity: i32,
     /// Parallel to `blocks`; kept apart so that a search reads nothing else.
@@ -40,14 +41,14 @@ pub struct Profile {
     looks: Cell<u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Summary {
     first: i64,
     min: i32,
     max: i32,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Block {
     times: Vec<i64>,
     /// Free processors from `times[i]` on, less `pending`.

@@ -30,9 +30,12 @@ pub use heuristic::ReallocationHeuristic;
 pub use tuning::{Sizes, Tuning};
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 
 /// Treatment of waiting jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub enum Algorithm {
     /// A job moves only if another cluster has it done earlier by more than the threshold.
     #[default]
@@ -55,7 +58,7 @@ impl Algorithm {
 }
 
 /// Rules of reallocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Treatment of waiting jobs.
     pub algorithm: Algorithm,

@@ -5,6 +5,7 @@
 //! all of it, because their result lies behind all waiting jobs.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
@@ -14,7 +15,7 @@ use crate::scheduler::{Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Capabilities, Interval, Maintaining, Order, Overlap};
 
 /// Gives every waiting job a reservation, and another one when time is given back.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replan {
     order: Order,
     /// Running jobs, and windows of maintenance.

@@ -34,9 +34,10 @@ pub use request::{Percent, Reserve, Size, Window};
 
 use offers::Offers;
 use options::Anchor;
+use serde::{Deserialize, Serialize};
 
 /// Rules by which a provider grants reservations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReservationConfig {
     /// The order in which reservations are planned.
     pub criterion: Criterion,
@@ -70,7 +71,7 @@ pub struct Granted {
 }
 
 /// Fate of a reservation that has lost its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Displaced {
     /// It has another start in its window.
     Moved(Time),
@@ -134,7 +135,7 @@ pub trait Granting {
 }
 
 /// A waiting reservation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Booking {
     request: Reserve,
     /// Its number in the order of requests.
@@ -167,7 +168,7 @@ impl Booking {
 }
 
 /// A running reservation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Active {
     slot: Slot,
     start: Time,
@@ -178,7 +179,7 @@ struct Active {
 ///
 /// Slots identify them; a slot may be used again when its reservation has ended, or has been refused or
 /// cancelled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reservations {
     config: ReservationConfig,
     plan: Plan,

@@ -1,9 +1,10 @@
 //! Interface between a provider and its local scheduler.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
-use dyn_clone::DynClone;
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::bags::{Bargainer, Fractions};
 use crate::capabilities::{Capabilities, Refusing};
@@ -15,7 +16,7 @@ use crate::reservations::{Granting, ReservationConfig, Reservations};
 use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan, Reserving};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Slot(pub u32);
 
 impl Slot {
@@ -35,7 +36,7 @@ pub fn promise(completion: Time) -> Option<Time> {
 }
 
 /// A job as its scheduler sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The provider's name for it.
     pub slot: Slot,
@@ -60,7 +61,7 @@ impl Request {
 }
 
 /// A job or tasks of a share that ran on processors that fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Killed {
     /// The job or share.
     pub slot: Slot,
@@ -76,9 +77,7 @@ pub struct Killed {
 /// [`LocalScheduler::start_due`] follows all of an instant, or each of them ([`Passes`](crate::Passes)). An
 /// end leaves free room; waiting jobs move up to it at the next call that depends on it. The scheduler
 /// counts processors; the provider decides which ones a job gets.
-///
-/// A copy of a scheduler decides as the original would, and changes nothing for the original.
-pub trait LocalScheduler: DynClone + fmt::Debug + Send {
+pub trait LocalScheduler: fmt::Debug + Send {
     /// Queues a job. Returns its planned completion if that is a promise.
     fn submit(&mut self, now: Time, request: Request) -> Option<Time>;
 
@@ -155,10 +154,8 @@ pub trait LocalScheduler: DynClone + fmt::Debug + Send {
     }
 }
 
-dyn_clone::clone_trait_object!(LocalScheduler);
-
 /// The backfilling rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Policy {
     /// First come, first served: no job passes the head of the queue.
     Fcfs,
@@ -182,8 +179,61 @@ impl Policy {
     }
 }
 
+/// Any of the local schedulers. A snapshot of a provider contains it, so the set is closed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum LocalQueue {
+    /// First come, first served.
+    Fcfs(Fcfs),
+    /// EASY backfilling.
+    Easy(Easy),
+    /// Conservative backfilling.
+    Conservative(Conservative),
+    /// Conservative backfilling that plans anew.
+    Replan(Replan),
+    /// Conservative backfilling around parts of jobs.
+    Coallocation(CoallocationQueue),
+    /// Earliest deadline first.
+    Edf(Edf),
+    /// Conservative backfilling of bags.
+    Bags(ConservativeBags),
+    /// Advance reservations.
+    Reservations(Reservations),
+}
+
+impl Deref for LocalQueue {
+    type Target = dyn LocalScheduler;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            LocalQueue::Fcfs(queue) => queue,
+            LocalQueue::Easy(queue) => queue,
+            LocalQueue::Conservative(queue) => queue,
+            LocalQueue::Replan(queue) => queue,
+            LocalQueue::Coallocation(queue) => queue,
+            LocalQueue::Edf(queue) => queue,
+            LocalQueue::Bags(queue) => queue,
+            LocalQueue::Reservations(queue) => queue,
+        }
+    }
+}
+
+impl DerefMut for LocalQueue {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            LocalQueue::Fcfs(queue) => queue,
+            LocalQueue::Easy(queue) => queue,
+            LocalQueue::Conservative(queue) => queue,
+            LocalQueue::Replan(queue) => queue,
+            LocalQueue::Coallocation(queue) => queue,
+            LocalQueue::Edf(queue) => queue,
+            LocalQueue::Bags(queue) => queue,
+            LocalQueue::Reservations(queue) => queue,
+        }
+    }
+}
+
 /// A local scheduler as a scenario describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchedulerConfig {
     /// The backfilling rule.
     pub policy: Policy,
@@ -195,22 +245,23 @@ pub struct SchedulerConfig {
 
 impl SchedulerConfig {
     /// The scheduler for a machine of `processors`.
-    pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
-        match self.policy {
-            Policy::Fcfs => Box::new(Fcfs::new(processors, self.order)),
-            Policy::Easy => Box::new(Easy::new(processors, self.order)),
+    pub fn build(&self, processors: u32) -> Box<LocalQueue> {
+        Box::new(match self.policy {
+            Policy::Fcfs => LocalQueue::Fcfs(Fcfs::new(processors, self.order)),
+            Policy::Easy => LocalQueue::Easy(Easy::new(processors, self.order)),
             Policy::Conservative if self.compression == Compression::Replan => {
-                Box::new(Replan::new(processors, self.order))
+                LocalQueue::Replan(Replan::new(processors, self.order))
             }
             Policy::Conservative => {
-                Box::new(Conservative::new(processors, self.order, self.compression))
+                let queue = Conservative::new(processors, self.order, self.compression);
+                LocalQueue::Conservative(queue)
             }
-        }
+        })
     }
 }
 
 /// Any local scheduler, as a scenario describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
@@ -233,19 +284,21 @@ pub enum Scheduling {
 
 impl Scheduling {
     /// The scheduler for a machine of `processors`.
-    pub fn build(&self, processors: u32) -> Box<dyn LocalScheduler> {
-        match self {
-            Scheduling::Queue(config) => config.build(processors),
+    pub fn build(&self, processors: u32) -> Box<LocalQueue> {
+        Box::new(match self {
+            Scheduling::Queue(config) => return config.build(processors),
             Scheduling::Coallocation(config) => {
-                Box::new(CoallocationQueue::new(processors, *config))
+                LocalQueue::Coallocation(CoallocationQueue::new(processors, *config))
             }
-            Scheduling::Edf(config) => Box::new(Edf::new(processors, config.clone())),
+            Scheduling::Edf(config) => LocalQueue::Edf(Edf::new(processors, config.clone())),
             Scheduling::Bags { rescheduling, fractions, shares } => {
                 let queue = ConservativeBags::new(processors, *rescheduling, fractions.clone());
-                Box::new(queue.with_shares(*shares))
+                LocalQueue::Bags(queue.with_shares(*shares))
             }
-            Scheduling::Reservations(config) => Box::new(Reservations::new(processors, *config)),
-        }
+            Scheduling::Reservations(config) => {
+                LocalQueue::Reservations(Reservations::new(processors, *config))
+            }
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 
 pub use builder::Builder;
 pub use error::GraphError;
@@ -17,7 +18,7 @@ pub use parent_sets::ParentSets;
 pub use paths::Path;
 
 /// The number of a task in its workflow, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskId(pub u32);
 
 impl TaskId {
@@ -34,7 +35,7 @@ impl fmt::Display for TaskId {
 }
 
 /// A unit of work that a workflow runs once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Unique in its workflow.
     pub name: Arc<str>,
@@ -61,7 +62,7 @@ impl Task {
 }
 
 /// The other end of an edge, as one of its ends sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// The other task.
     pub task: TaskId,
@@ -82,7 +83,7 @@ pub struct Edge {
 
 /// A directed acyclic graph of at least one task, without double edges. The sums of all work and of all
 /// bytes are in range, and so are the sums along any path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     name: String,
     tasks: Vec<Task>,
@@ -97,7 +98,7 @@ pub struct Workflow {
 }
 
 /// The neighbours of all tasks in one direction (compressed sparse rows), ascending by number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Adjacency {
     starts: Vec<u32>,
     links: Vec<Link>,

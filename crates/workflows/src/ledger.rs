@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use crate::{ParentSets, TaskId, Workflow};
 use haggle_model::JobId;
+use serde::{Deserialize, Serialize};
 
 /// A workflow, and its parent sets, which do not change while it runs.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Flow {
     graph: Arc<Workflow>,
     /// Number of tasks that are not submitted yet.
@@ -28,14 +29,14 @@ struct Flow {
 }
 
 /// The tasks of workflows and their open dependencies. A change costs O(children).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Ledger {
     flows: BTreeMap<WorkflowId, Flow>,
     tasks: BTreeMap<JobId, Member>,
 }
 
 /// A workflow of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WorkflowId {
     /// The workload it came from.
     pub workload: u16,
@@ -44,7 +45,7 @@ pub struct WorkflowId {
 }
 
 /// A task as part of its workflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Member {
     /// Its workflow.
     pub workflow: WorkflowId,
@@ -53,7 +54,7 @@ pub struct Member {
 }
 
 /// A group of tasks that work for the same successors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Group {
     /// The parent set of this number of a workflow.
     Set(WorkflowId, u32),

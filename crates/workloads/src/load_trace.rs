@@ -17,6 +17,7 @@ use std::path::Path;
 
 use crate::lines::{self, Unreadable};
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// Smallest part of a machine that may be available.
 const LEAST: f64 = 1e-6;
@@ -29,7 +30,7 @@ pub struct LoadTrace {
 }
 
 /// Changes at one instant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadEpoch {
     /// The instant.
     pub at: Time,
@@ -38,7 +39,7 @@ pub struct LoadEpoch {
 }
 
 /// Available parts of some machines of a cluster.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadChange {
     /// Index of the cluster in the list with which the trace was read.
     pub cluster: usize,

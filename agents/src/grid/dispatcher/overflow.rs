@@ -5,13 +5,14 @@
 //! side. It does not come back. Messages about it are passed on to its submitter.
 
 use haggle_model::{ActorId, JobId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Dispatcher;
 use crate::Outbox;
 use crate::protocol::{GridTimer, Submission, SubmissionMessage};
 
 /// Target of jobs that have waited too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overflow {
     /// A provider, or a metascheduler that does not use the grid.
     pub to: ActorId,

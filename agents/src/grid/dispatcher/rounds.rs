@@ -10,6 +10,7 @@ use haggle_model::work::Work;
 use haggle_model::{Job, JobId, Observation, Span, Time};
 use haggle_workflows::ledger::Ledger;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::{Attempts, Dispatcher, DispatcherConfig, Moving, length};
 use crate::Outbox;
@@ -19,7 +20,7 @@ use crate::grid::plan::{CHECKPOINTS, STORAGE};
 use crate::protocol::{DataMessage, DispatchMessage, GridTimer, SoFar};
 
 /// State of the next round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum NextRound {
     /// No round is needed.
     None,
@@ -30,14 +31,14 @@ pub(super) enum NextRound {
 }
 
 /// Changes during a round that require another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Meanwhile {
     Nothing,
     Something,
 }
 
 /// Answers of resources and network before a round.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Answers {
     /// Requests for progress that are not answered.
     asked: BTreeSet<(JobId, ResourceId)>,
@@ -48,7 +49,7 @@ pub(super) struct Answers {
 }
 
 /// Progress of a job at a resource.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Progressed {
     done: Work,
     /// True if it computed.

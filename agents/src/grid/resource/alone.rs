@@ -15,6 +15,7 @@ use std::sync::Arc;
 use haggle_grids::execution;
 use haggle_model::network::{Flows, LinkSharing, Node, Path};
 use haggle_model::{JobId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{GridResource, Purpose, Stage};
 use crate::Routes;
@@ -25,7 +26,7 @@ use crate::{Outbox, Phase};
 const AT_ONCE: i64 = 250_000;
 
 /// The agenda and the transfers of a resource.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Alone {
     /// A few entries for each job, in no order.
     agenda: Vec<Entry>,
@@ -39,7 +40,7 @@ pub(super) struct Alone {
     paths: Vec<(Node, Path)>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     /// The order of events.
     key: (Time, Class, u64),
@@ -47,7 +48,7 @@ struct Entry {
 }
 
 /// Order of events within an instant, as on the clock of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Class {
     /// Something ends by itself.
     End,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use haggle_model::ProviderId;
 use haggle_model::grid::{Carried, DataFlow, DataMoved, Place};
+use serde::{Deserialize, Serialize};
 
 use super::JobData;
 
 /// Counts arrived data by kind and by route.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Deliveries {
     input: Carried,
     output: Carried,
@@ -17,7 +18,7 @@ pub(super) struct Deliveries {
 }
 
 /// Arrived data of saved progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct SavedData {
     checkpoints: Carried,
     recovery: Carried,

@@ -5,6 +5,7 @@ use haggle_model::random::Stream;
 use haggle_model::work::Speed;
 use haggle_model::{Span, Time};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::GridResource;
 use crate::Outbox;
@@ -12,7 +13,7 @@ use crate::protocol::GridTimer;
 
 /// Variation of the load by others (Chtepen 2011, section 5.6.1). Every period it is set to its
 /// initial value, plus or minus a drawn part of that.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BackgroundLoad {
     /// The load at first.
     pub initial: Speed,
@@ -31,7 +32,7 @@ impl BackgroundLoad {
 }
 
 /// The load of one resource.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Load {
     law: BackgroundLoad,
     capacity: Speed,

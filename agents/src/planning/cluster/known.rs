@@ -5,11 +5,12 @@ use haggle_model::{ActorId, JobId, Phased, ProviderId};
 use haggle_planning::{
     Interval, IntervalOracle, Machines, Method, Problem, Program, ProgramOracle,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::planning::Planned;
 
 /// State of an application that is not over.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Known {
     pub(super) program: Program,
     /// Valid until loads or the free machines change.
@@ -23,7 +24,7 @@ pub(super) struct Known {
 }
 
 /// A proposed interval.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Proposed {
     pub(super) interval: Interval,
     pub(super) machines: Machines,
@@ -32,7 +33,7 @@ pub(super) struct Proposed {
 }
 
 /// Premises of a plan: the same premises lead to the same plan.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Premises {
     /// The first phase that is not over.
     pub(super) first: usize,

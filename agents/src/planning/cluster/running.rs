@@ -8,13 +8,14 @@ use haggle_model::{
     TaskRun, Time,
 };
 use haggle_planning::{Cluster, Interval, Machines, Program};
+use serde::{Deserialize, Serialize};
 
 use crate::Outbox;
 use crate::protocol::Timer;
 use crate::protocol::planning::IntervalOrder;
 
 /// An interval on its machines.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Running {
     program: Program,
     pub(super) machines: Machines,
@@ -34,7 +35,7 @@ pub(super) struct Running {
 /// While loads do not change, the remaining phases take exactly the time that a planner would
 /// compute. When loads change, the remaining part of the phase under way stays the same part of its
 /// new time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Progress {
     at: Time,
     /// The phase under way.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use haggle_model::{ActorId, JobId, Span};
 use haggle_planning::workflow::{Grants, Step};
 use haggle_workflows::ledger::WorkflowId;
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::planning::IntervalOrder;
 
 /// Applications of a level that compete for machines.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Contest {
     pub(super) workflow: WorkflowId,
     grants: Grants<JobId>,

@@ -12,17 +12,18 @@ use haggle_model::workflow::WorkflowCame;
 use haggle_model::{Job, JobId, Observation};
 use haggle_workflows::ledger::{Ledger, Member, WorkflowId};
 use haggle_workflows::{TaskId, Workflow};
+use serde::{Deserialize, Serialize};
 
 use crate::Outbox;
 
 /// The workflows that a rescheduler receives.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Flows {
     ledger: Ledger,
     flows: BTreeMap<WorkflowId, Flow>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Flow {
     /// Levels that have not begun, the next one at the front.
     levels: VecDeque<Vec<TaskId>>,

@@ -14,13 +14,14 @@
 //! changes something.
 
 use haggle_model::{ActorId, Time};
-use haggle_scheduling::{Capabilities, Passes, Request, Slot};
+use haggle_scheduling::{Passes, Request, Slot};
+use serde::{Deserialize, Serialize};
 
-use super::Turn;
+use super::{Able, Turn};
 use crate::protocol::{Message, Submission, Timer};
 
 /// Jobs and requests that wait for the next decision.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Deciding {
     passes: Passes,
     /// The instant at whose end a decision is due.
@@ -43,8 +44,8 @@ pub(in crate::provider) struct Deciding {
 
 impl Deciding {
     /// No decision is due. Schedulers with bags or parts decide once an instant.
-    pub(super) fn new(passes: Passes, capabilities: &Capabilities) -> Deciding {
-        let together = capabilities.bags.is_ok() || capabilities.parts.is_ok();
+    pub(super) fn new(passes: Passes, able: Able) -> Deciding {
+        let together = able.bags || able.parts;
         Deciding {
             passes: if together { Passes::Instant } else { passes },
             due: None,

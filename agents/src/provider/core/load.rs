@@ -1,12 +1,13 @@
 //! Planned work that a provider has left.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
 
 /// The planned work that waits, in processor-microseconds. It is kept up to date so that its
 /// disclosure costs nothing; the machine keeps the work that runs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::provider) struct Load(i128);
 
 impl Load {

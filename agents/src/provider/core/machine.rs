@@ -14,11 +14,12 @@
 use haggle_model::{JobOutcome, LostRun, ProcessorSet, ProviderId, Span, TaskRun, Time};
 use haggle_scheduling::checkpoints::FailureHistory;
 use haggle_scheduling::{Killed, Overrun, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::nodes::Nodes;
 
 /// Work on some processors of a machine, from its start until it ends or is lost.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Attempt {
     pub(in crate::provider) start: Time,
     /// Its end unless its processors fail; [`Time::FOREVER`] while that is unknown.
@@ -90,7 +91,7 @@ pub(in crate::provider) fn limited(
 }
 
 /// The processors of a provider.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Machine {
     /// Number of its processors.
     size: u32,
@@ -105,7 +106,7 @@ pub(in crate::provider) struct Machine {
 }
 
 /// The planned work that runs: the sum of processors x planned end, less processors x now.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Running {
     ends: i128,
     processors: i128,

@@ -11,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{ActorId, ProcessorSet};
 use haggle_scheduling::{Killed, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::Turn;
 use crate::protocol::Message;
 
 /// Events on a machine of which its scheduler has not been notified.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::provider) struct Mailbox {
     /// True if the scheduler is down; it is notified when it restarts.
     pub(in crate::provider) is_down: bool,

@@ -2,9 +2,10 @@
 
 use haggle_model::{ProcessorSet, Time};
 use haggle_scheduling::checkpoints::FailureHistory;
+use serde::{Deserialize, Serialize};
 
 /// The failures of each node.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Nodes {
     /// Processors of a node.
     size: u32,

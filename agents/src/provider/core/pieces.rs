@@ -2,13 +2,14 @@
 
 use haggle_model::{ByJob, JobId};
 use haggle_scheduling::Slot;
+use serde::{Deserialize, Serialize};
 
 use super::machine::Attempt;
 use super::slots::Slots;
 use crate::provider::services::{Booking, Expectation, HeldJob, Part, Share};
 
 /// Content of a slot.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) enum Piece {
     /// A rigid job.
     Job(HeldJob),
@@ -90,7 +91,7 @@ kinds! {
 }
 
 /// All pieces of a provider.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::provider) struct Pieces {
     slots: Slots<Piece>,
     by_job: ByJob<Slot>,

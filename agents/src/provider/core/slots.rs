@@ -1,9 +1,10 @@
 //! The slots of a provider: its work, by numbers that are used again.
 
 use haggle_scheduling::Slot;
+use serde::{Deserialize, Serialize};
 
 /// Things in slots. The slot that became free last is used first.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Slots<T> {
     held: Vec<Option<T>>,
     unused: Vec<Slot>,

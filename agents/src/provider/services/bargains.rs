@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, JobId};
 use haggle_scheduling::Slot;
+use serde::{Deserialize, Serialize};
 
 use self::agreement::Agreements;
 use self::coordinated::Coordinated;
@@ -23,7 +24,7 @@ pub(super) use self::shares::lose;
 pub(crate) use self::shares::worst_of;
 
 /// State of the service, beside the shares themselves.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bargains {
     negotiation: Negotiation,
     agreements: Agreements,

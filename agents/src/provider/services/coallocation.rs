@@ -19,6 +19,7 @@ use haggle_agreements::{
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::coallocation::{self, Rounds};
+use serde::{Deserialize, Serialize};
 
 pub(in crate::provider) use self::part::Part;
 pub(super) use self::part::{lose, start_part};
@@ -28,7 +29,7 @@ use crate::protocol::coallocation::{Parts, Place, Program, Want};
 use crate::provider::core::{Core, Piece, Turn};
 
 /// State of co-allocation at a provider, beside the parts.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Coallocation {
     seat: Seat<Participant<Parts>>,
     /// Slots of the parts that are here, by their jobs.

@@ -13,13 +13,14 @@ use haggle_model::reservation::Cause;
 use haggle_model::{Observation, ProcessorSet, Span};
 use haggle_scheduling::checkpoints::RigidJob;
 use haggle_scheduling::{CheckpointRule, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::Services;
 use crate::protocol::Timer;
 use crate::provider::core::{Losses, Mailbox, Piece, Turn};
 
 /// Treatment of a rigid job whose processors fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum OnFailure {
     /// It starts again from the beginning, ahead of all that waits.
     #[default]

@@ -15,6 +15,7 @@ mod submission;
 
 use haggle_model::random::Stream;
 use haggle_scheduling::Request;
+use serde::{Deserialize, Serialize};
 
 use self::expected::Expected;
 use self::reserving::Reserving;
@@ -29,7 +30,7 @@ pub use self::reserving::ReservingConfig;
 pub use self::saving::CheckpointStore;
 
 /// State of the service, beside the jobs themselves.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Jobs {
     expected: Expected,
     carried: Carried,

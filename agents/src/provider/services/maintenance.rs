@@ -19,12 +19,13 @@ use std::collections::BTreeMap;
 
 use haggle_model::{MaintenanceRecord, Observation, ProcessorSet, Time, WindowFate};
 use haggle_scheduling::{Interval, Overlap};
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::Timer;
 use crate::provider::core::{Core, Turn};
 
 /// A window of maintenance as a scenario describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Maintenance {
     /// Time at which the scheduler is notified, or as soon as it is up again; before that it plans
     /// without the window.
@@ -36,11 +37,11 @@ pub struct Maintenance {
 }
 
 /// The windows that are announced and not over, by number.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Windows(BTreeMap<u32, Window>);
 
 /// A window that is announced.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Window {
     /// Time at which the scheduler was notified.
     heard: Time,

@@ -26,6 +26,7 @@ use haggle_model::agreement::Waits;
 use haggle_model::{ActorId, AgreementEvent, JobId, JobOutcome, Observation, Span, Time};
 use haggle_scheduling::coallocation::Parts;
 use haggle_scheduling::{Interval, Slot};
+use serde::{Deserialize, Serialize};
 
 pub(in crate::provider) use self::booking::Booking;
 use self::booking::begin_booking;
@@ -33,10 +34,10 @@ pub(super) use self::booking::{lose, start_booking};
 use crate::protocol::transaction::{Ask, Room, Spoken};
 use crate::protocol::{Timer, TransactionMessage};
 use crate::provider::core::{Core, Piece, Turn};
-use crate::transaction::{Acts, Participates, Transaction};
+use crate::transaction::{Acts, Participates, Seated, Transaction};
 
 /// A protocol, and the metaschedulers that follow it with these parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transacting {
     /// The address of the provider.
     pub me: ActorId,
@@ -47,7 +48,7 @@ pub struct Transacting {
 }
 
 /// State of transactions at a provider, without the parts.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Transactions {
     pub(super) parties: Vec<Party>,
     /// Parts by their agreements.
@@ -68,13 +69,13 @@ pub(super) struct Transactions {
 /// Lowest value of `Transactions::most_jobs`.
 const MOST_JOBS: usize = 256;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Party {
     pub(super) transacting: Transacting,
-    pub(super) seat: Box<dyn Participates>,
+    pub(super) seat: Seated<dyn Participates>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Report {
     job: JobId,
     outcome: JobOutcome,

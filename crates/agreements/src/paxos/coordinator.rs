@@ -29,7 +29,8 @@ pub enum ProposerStage<S: Subject> {
 }
 
 /// All groups that one actor requests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Proposer<S: Subject> {
     rules: PaxosRules,
     stages: Ledger<ProposerStage<S>>,

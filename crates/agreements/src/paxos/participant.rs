@@ -35,7 +35,8 @@ pub enum Stance<S: Subject> {
 }
 
 /// All agreements on which one actor votes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Voter<S: Subject> {
     rules: PaxosRules,
     memory: Memory<Stance<S>>,

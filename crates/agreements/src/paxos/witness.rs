@@ -30,7 +30,8 @@ impl<S: Subject> Default for Seat<S> {
 }
 
 /// Progress of a leader with an agreement. Lost in a crash: waiting actors ask again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 struct Lead<S: Subject> {
     parts: Vec<ActorId>,
     /// The highest ballot seen so far.
@@ -39,7 +40,8 @@ struct Lead<S: Subject> {
     phase: Phase<S>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 enum Phase<S: Subject> {
     /// Participants vote at ballot 0; these acceptors have all votes.
     Voting(BTreeMap<ActorId, Choices<S>>),
@@ -55,7 +57,8 @@ enum Phase<S: Subject> {
 }
 
 /// A leader and acceptor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Witness<S: Subject> {
     me: ActorId,
     rules: PaxosRules,

@@ -6,6 +6,7 @@
 
 use haggle_model::work::Fraction;
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::erlang::places_for;
 use crate::time_shared::Share;
@@ -14,7 +15,7 @@ use crate::time_shared::Share;
 const SAMPLES: u32 = 30;
 
 /// The load by light sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LightLoad {
     /// Mean time between arrivals, 1/λ.
     pub inter_arrival: Span,
@@ -25,7 +26,7 @@ pub struct LightLoad {
 }
 
 /// Parameters of a dynamic limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DynamicLimit {
     /// L0: sessions up to this share are light.
     pub light: Share,
@@ -72,7 +73,7 @@ impl Room {
 ///
 /// λ and c are means over all light arrivals, including rejected ones; h is the mean over all light
 /// sessions that have ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct LightSessions {
     arrivals: u32,
     shares: u64,

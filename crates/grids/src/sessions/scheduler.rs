@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{JobId, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{Session, SessionPolicy, Sessions};
 use crate::resources::ResourceId;
@@ -13,14 +14,14 @@ use crate::view::{Detection, View};
 ///
 /// A session whose resource has failed is lost, because it is not placed twice. It is given up when the
 /// failure is noticed, and its share is free again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionScheduler {
     sessions: Sessions,
     running: BTreeMap<JobId, Running>,
 }
 
 /// A session that holds its share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Running {
     session: Session,
     resource: ResourceId,
@@ -53,6 +54,7 @@ impl SessionScheduler {
     }
 }
 
+#[typetag::serde]
 impl GridScheduler for SessionScheduler {
     fn detection(&self) -> Detection {
         Detection::RestartReport

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use dyn_clone::DynClone;
 use haggle_model::progress::ProgressReport;
+use serde::{Deserialize, Serialize};
 
 use super::curve::{Curve, Direction};
 
@@ -25,9 +27,10 @@ pub struct History<'a> {
 /// use haggle_grids::workflows::prediction::{Extrapolation, History, Predictor};
 ///
 /// /// Takes the largest length that a task ever reported.
-/// #[derive(Debug)]
+/// #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 /// struct Pessimist;
 ///
+/// #[typetag::serde] // so that a snapshot of a run has it
 /// impl Predictor for Pessimist {
 ///     fn predict(&self, history: &History<'_>) -> Option<f64> {
 ///         history.reports.iter().map(ProgressReport::length).reduce(f64::max).or(history.a_priori)
@@ -40,15 +43,19 @@ pub struct History<'a> {
 /// assert_eq!(Pessimist.predict(&history), Some(50.0));
 /// assert_eq!(Extrapolation.predict(&history), Some(40.0));
 /// ```
-pub trait Predictor: fmt::Debug + Send {
+#[typetag::serde]
+pub trait Predictor: DynClone + fmt::Debug + Send {
     /// The length of the task, MI; `None` if nothing is known of it.
     fn predict(&self, history: &History<'_>) -> Option<f64>;
 }
 
+dyn_clone::clone_trait_object!(Predictor);
+
 /// Linear extrapolation of the last report: E_n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extrapolation;
 
+#[typetag::serde]
 impl Predictor for Extrapolation {
     fn predict(&self, history: &History<'_>) -> Option<f64> {
         let last = history.reports.last().map(ProgressReport::length);
@@ -57,9 +64,10 @@ impl Predictor for Extrapolation {
 }
 
 /// The mean of all lengths reported so far, E_avg (section 5.5.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Average;
 
+#[typetag::serde]
 impl Predictor for Average {
     fn predict(&self, history: &History<'_>) -> Option<f64> {
         if history.reports.is_empty() {
@@ -76,7 +84,7 @@ impl Predictor for Average {
 /// ψ2(t) = y1 − y2·exp(−y3·t), with x2, y2 ≥ 0 and x3, y3 > 0. A limit is no prediction if the task has
 /// already passed it, or if it is above the bound. Without a prediction the last report is extrapolated
 /// linearly.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurveFit {
     /// Fewest reports for a fit, at least 3: a curve has three parameters.
     pub min_points: usize,
@@ -109,6 +117,7 @@ impl Default for CurveFit {
     }
 }
 
+#[typetag::serde]
 impl Predictor for CurveFit {
     fn predict(&self, history: &History<'_>) -> Option<f64> {
         match self.fit(history) {

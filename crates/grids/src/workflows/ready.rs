@@ -7,9 +7,10 @@ use haggle_model::{JobId, Time};
 
 use super::super::jobs::Turn;
 use haggle_workflows::ledger::Group;
+use serde::{Deserialize, Serialize};
 
 /// A ready task.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ready {
     /// Arrival of its workflow, and its job.
     pub turn: Turn,
@@ -32,7 +33,7 @@ impl Ready {
 
 /// Tasks that are placed together: the ready tasks of a set, separately for roots; or a job that is no
 /// task. The flag tells whether they are roots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Batch {
     Set(Group, bool),
     Alone(JobId, bool),
@@ -53,7 +54,7 @@ impl Batch {
 }
 
 /// Ready tasks. A change costs O(log n); the next task is found without examining the others.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ReadyTasks {
     tasks: BTreeMap<JobId, Ready>,
     /// Roots last, then in the turn of their first task.
@@ -65,7 +66,7 @@ pub struct ReadyTasks {
 }
 
 /// Remaining work of a task, the largest first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Longest(f64);
 
 impl Longest {

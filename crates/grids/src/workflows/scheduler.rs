@@ -18,9 +18,10 @@ use super::prediction::{Average, CurveFit, Extrapolation, History, Predictor};
 use super::ready::{Ready, ReadyTasks};
 use crate::PredictionRule;
 use haggle_workflows::ledger::{Group, Ledger};
+use serde::{Deserialize, Serialize};
 
 /// Rules of a scheduler of workflows, as a scenario gives them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowPolicy {
     /// Rules for balancing running tasks; `None` = no balancing.
     pub balance: Option<BalanceRules>,
@@ -36,7 +37,7 @@ pub struct WorkflowPolicy {
 }
 
 /// Conditions of a move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BalanceRules {
     /// RE_min: a task with at most this remaining time stays.
     pub floor: Span,
@@ -95,7 +96,7 @@ impl Prediction {
 }
 
 /// Places ready tasks, by parent sets; before that, balances running sets.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorkflowScheduler {
     policy: WorkflowPolicy,
     predictor: Box<dyn Predictor>,
@@ -110,7 +111,7 @@ pub struct WorkflowScheduler {
 }
 
 /// Recomputed reports of a task, and the number of its own reports behind them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Timed {
     known: usize,
     reports: Vec<ProgressReport>,
@@ -280,6 +281,7 @@ impl WorkflowScheduler {
     }
 }
 
+#[typetag::serde]
 impl GridScheduler for WorkflowScheduler {
     fn detection(&self) -> Detection {
         Detection::RestartReport

@@ -26,9 +26,10 @@ use super::super::resources::{Resource, ResourceId};
 use super::super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, Restart, Round};
 use super::super::view::{Detection, View};
 use haggle_workflows::ledger::WorkflowId;
+use serde::{Deserialize, Serialize};
 
 /// Rules for making and executing static schedules, as a scenario gives them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StaticPolicy {
     /// The algorithm that makes the schedules.
     pub by: StaticAlgorithm,
@@ -74,7 +75,7 @@ impl Unit {
 }
 
 /// Sends tasks to the resources of static schedules.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StaticScheduler {
     policy: StaticPolicy,
     timetable: Timetable,
@@ -151,6 +152,7 @@ impl StaticScheduler {
     }
 }
 
+#[typetag::serde]
 impl GridScheduler for StaticScheduler {
     fn detection(&self) -> Detection {
         Detection::RestartReport

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use haggle_model::iterative::Communication;
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{Iterative, Span};
+use serde::{Deserialize, Serialize};
 
 use super::{Core, IterativeApplication, MappingError, Merge, Process};
 
@@ -12,7 +13,7 @@ use super::{Core, IterativeApplication, MappingError, Merge, Process};
 const TRANSFERS: u32 = 2;
 
 /// An application whose throughput is known on some types of machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Predictor {
     known: Arc<Iterative>,
     application: IterativeApplication,

@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 
 use haggle_model::Span;
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
 use super::{Plan, Problem};
 use crate::IntervalOracle;
@@ -16,7 +17,7 @@ use crate::IntervalOracle;
 pub use operators::{crossover, merge, split};
 
 /// Sizes and probabilities of the genetic algorithm.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeneticOptions {
     /// Number of generations after the first population.
     pub generations: usize,

@@ -1,11 +1,13 @@
 //! From the first phase to the last: an interval ends when the application has changed so much that
 //! other machines would suit it better (section 5.1 and figure 2).
 
+use serde::{Deserialize, Serialize};
+
 use super::{Part, Plan, Problem};
 use crate::{Interval, IntervalOracle};
 
 /// Options that the publication leaves open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct IncrementalOptions {
     /// Treatment of a last interval that is too short.
     pub tail: Tail,
@@ -15,7 +17,7 @@ pub struct IncrementalOptions {
 }
 
 /// Treatment of a last interval that is not valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Tail {
     /// It becomes part of the one before it, on the best schedule for both.
     #[default]

@@ -1,6 +1,7 @@
 //! Planners as values, to choose one at run time.
 
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use super::{
     GeneticOptions, IncrementalOptions, Plan, Problem, brute_force, division, genetic, incremental,
@@ -9,7 +10,7 @@ use super::{
 use crate::IntervalOracle;
 
 /// A planner with its options.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Method {
     /// [`brute_force()`].
     BruteForce,

@@ -11,7 +11,7 @@ use super::space::{Space, Work};
 use super::{Incumbent, Point};
 
 /// For each number of machines, from one: the corners from most CPU to most bandwidth.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Hulls(Vec<Vec<Corner>>);
 
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,8 @@
 mod pairs;
 mod uplinks;
 
+use serde::{Deserialize, Serialize};
+
 use super::Point;
 use crate::cluster::{Cluster, Network};
 
@@ -10,7 +12,7 @@ pub(super) use pairs::Pairs;
 pub(super) use uplinks::Uplinks;
 
 /// Usable machines by decreasing CPU.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     machines: Vec<u32>,
     /// CPU level of each machine.
@@ -20,7 +22,7 @@ pub(super) struct Order {
 }
 
 /// Map from a point to a set of machines.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Map {
     Uplinks(Uplinks),
     Pairs(Pairs),

@@ -2,6 +2,8 @@
 
 use std::cell::OnceCell;
 
+use serde::{Deserialize, Serialize};
+
 use super::hulls::Hulls;
 use super::map::Map;
 use super::{Found, Incumbent, PlanSearch, Point, Rank, boxes, scan};
@@ -10,7 +12,7 @@ use crate::cluster::Cluster;
 use crate::performance::{Application, Class};
 
 /// The common state of all searches on one cluster, for any interval.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Space {
     pub(super) map: Map,
     cpu: Factors,
@@ -18,11 +20,12 @@ pub(crate) struct Space {
     computing: Factors,
     communicating: Factors,
     /// Prepared at the first use; `None` if hulls do not apply.
+    #[serde(skip)]
     hulls: OnceCell<Option<Hulls>>,
 }
 
 /// Factors of the classes of terms, one row for each level.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Factors {
     classes: usize,
     rows: Vec<f64>,

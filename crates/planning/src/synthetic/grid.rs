@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 
 use super::Draws;
 use crate::multi::{GridView, Migration};
@@ -18,7 +19,7 @@ const WITHIN_MBITS: [f64; 4] = [100.0, 1_000.0, 5_000.0, 10_000.0];
 const BETWEEN_MBITS: [f64; 5] = [0.6, 0.8, 1.0, 5.0, 10.0];
 
 /// Clusters and the links between them, without loads: five to twelve clusters of 32 to 512 machines.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyntheticGrid {
     number: u64,
     clusters: Vec<ClusterPlan>,
@@ -35,7 +36,7 @@ pub struct GridLoads {
     pub between: Vec<Vec<f64>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct ClusterPlan {
     machines: u32,
     speed: f64,

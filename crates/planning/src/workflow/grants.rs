@@ -4,12 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::Span;
+use serde::{Deserialize, Serialize};
 
 /// A decision about applications between two intervals: each proposes, the longest one is granted its
 /// proposal, and the proposals that have lapsed by that are made again.
 ///
 /// The decision does not know machines. Its caller reports the proposals that have lapsed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "A: Ord + Deserialize<'de>"))]
 pub struct Grants<A> {
     /// Applications that have to propose.
     asked: BTreeSet<A>,

@@ -34,24 +34,49 @@ impl Handler<Handover> for Host {
     }
 }
 
+/// Asks a host for a copy of its actor.
+struct Copy;
+
+impl actix::Message for Copy {
+    type Result = AnyActor;
+}
+
+impl Handler<Copy> for Host {
+    type Result = MessageResult<Copy>;
+
+    fn handle(&mut self, _: Copy, _: &mut Context<Host>) -> Self::Result {
+        MessageResult(self.0.clone())
+    }
+}
+
 /// All hosts of a run, on this thread, and the system that drives them.
 pub(crate) struct Hosts {
-    hosts: Vec<Addr<Host>>,
+    /// `None` = the actor had handled its last message when the snapshot was made.
+    hosts: Vec<Option<Addr<Host>>>,
     system: SystemRunner,
 }
 
 impl Hosts {
-    pub(super) fn new(actors: Vec<AnyActor>) -> Hosts {
+    pub(super) fn new(actors: Vec<Option<AnyActor>>) -> Hosts {
         let system = actix::System::new();
-        let start = |actor| actix::Actor::start(Host(actor));
+        let start = |actor: Option<_>| actor.map(|it| actix::Actor::start(Host(it)));
         let hosts = system.block_on(async { actors.into_iter().map(start).collect() });
         Hosts { hosts, system }
+    }
+
+    /// Copies of all actors.
+    pub(super) fn copy(&self) -> Vec<Option<AnyActor>> {
+        let copy = |host: &Addr<Host>| {
+            let copied = self.system.block_on(host.send(Copy));
+            copied.expect("a host lives as long as its address")
+        };
+        self.hosts.iter().map(|host| host.as_ref().map(copy)).collect()
     }
 
     pub(super) fn replace(&mut self, place: ActorId, actor: AnyActor) {
         // The old host stops with its last address.
         let host = self.system.block_on(async { actix::Actor::start(Host(actor)) });
-        self.hosts[place.index()] = host;
+        self.hosts[place.index()] = Some(host);
     }
 
     pub(super) fn deliver(
@@ -62,8 +87,9 @@ impl Hosts {
         message: Message,
         out: &mut Outbox,
     ) {
+        let Some(host) = &self.hosts[to.index()] else { return };
         let handover = Handover { now, from, message, out: std::mem::take(out) };
-        let answer = self.system.block_on(self.hosts[to.index()].send(handover));
+        let answer = self.system.block_on(host.send(handover));
         *out = answer.expect("a host lives as long as its address and returns its outbox");
     }
 }

@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, MessageFault, Span, Time};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::reliable::{Attempts, Reliable};
 use super::{Crashes, Fate, Hit, Partition};
 
 /// A channel between sites.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub(super) jitter: Option<Jitter>,
     /// True if messages from one actor to another may overtake each other.
@@ -42,7 +43,7 @@ pub(super) struct Way {
 }
 
 /// Addition to latencies, uniformly distributed from zero to `longest`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Jitter {
     longest: Span,
     /// One for each sender, so that messages of one sender do not change delays of others.
@@ -50,7 +51,7 @@ pub(super) struct Jitter {
 }
 
 /// A fault that hits a share of all messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Chance {
     share: f64,
     /// One for each sender.

@@ -5,15 +5,18 @@
 //! crash when it is due.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 
 use haggle_model::{ActorId, Time};
 use haggle_workloads::failures::Outage;
+use serde::{Deserialize, Serialize};
+
+use crate::input::Input;
 
 /// The crashes of a run, read ahead as far as queries need.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Crashes {
     /// In order of time; endless if a law is.
-    due: Box<dyn Iterator<Item = (ActorId, Outage)> + Send>,
+    due: Input<(ActorId, Outage)>,
     /// The first crash that has not been read.
     next: Option<(ActorId, Outage)>,
     /// Crashes that have been read but not taken.
@@ -26,12 +29,17 @@ pub struct Crashes {
 
 impl Crashes {
     /// The crashes that are `due`, in order of time, of `actors` actors that may crash.
-    pub fn new(
-        actors: u64,
-        mut due: Box<dyn Iterator<Item = (ActorId, Outage)> + Send>,
-    ) -> Crashes {
+    pub fn new(actors: u64, due: Box<dyn Iterator<Item = (ActorId, Outage)> + Send>) -> Crashes {
+        let mut due = Input::new(due);
         let next = due.next();
         Crashes { due, next, ahead: VecDeque::new(), known: BTreeMap::new(), actors }
+    }
+
+    /// Reads the same crashes up to the position at which the snapshot was made; false if there are fewer.
+    pub(crate) fn reopen(&mut self, fresh: Crashes) -> bool {
+        let Crashes { due, next, .. } = fresh;
+        // A fresh input has been read up to its first crash.
+        self.due.reopen(Box::new(next.into_iter().chain(due)))
     }
 
     /// Number of actors that may crash.
@@ -84,12 +92,6 @@ impl Crashes {
         self.ahead.push_back((actor, outage));
         // Kept twice: in order of time for the course, and by actor for queries.
         self.known.entry(actor).or_default().push_back(outage);
-    }
-}
-
-impl fmt::Debug for Crashes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crashes").field("next", &self.next).field("known", &self.known).finish()
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 /// Groups of sites that are separated. A message from one group to another is lost if it is under way
 /// during the separation. Messages within a group, and to and from sites of no group, are not affected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partition {
     /// The group of each site that is in one.
     groups: BTreeMap<u32, usize>,

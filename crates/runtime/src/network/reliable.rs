@@ -8,12 +8,13 @@
 use haggle_model::random::Stream;
 use haggle_model::{Span, Time};
 use rand::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 /// The bound of time-outs that begin below it. RFC 6298, section 2.5, does not allow a smaller one.
 const LONGEST: Span = Span::from_secs(60);
 
 /// Rules for repeated transmissions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Reliable {
     first: Span,
     /// One for each sender: seeds of the generators of messages. Every message takes a seed, even if it

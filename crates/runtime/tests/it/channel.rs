@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::protocol::{ResourceMessage, SubmissionMessage};
-use haggle_agents::{Actor, AnyActor, Message, Outbox, Timer};
+use haggle_agents::{Actor, AnyActor, Message, OtherActor, Outbox, Timer};
 use haggle_model::random::stream;
 use haggle_model::{ActorId, Job, JobId, MessageFault, ProcessorSet, Span, Time};
 use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Driver, Network, OutsideError, RunStats, Sink, World, run};
 use haggle_workloads::failures::Outage;
 use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Sends its numbers to all other actors, one every second. With `echoes`, it answers each message that it receives
 /// for the first time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Talker {
     me: u32,
     actors: u32,
@@ -21,6 +23,9 @@ struct Talker {
     echoes: bool,
     heard: BTreeSet<(ActorId, JobId)>,
 }
+
+#[typetag::serde]
+impl OtherActor for Talker {}
 
 impl Actor for Talker {
     type Message = Message;

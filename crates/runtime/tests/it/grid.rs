@@ -24,6 +24,7 @@ use haggle_scheduling::Own;
 use haggle_scheduling::checkpoints::{Length, MeanFailure};
 use haggle_workflows::schedule::StaticAlgorithm;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use crate::grid_setup::{Grid, GridRan, at, secs};
 use crate::grid_static::{task, under, with_flow};
@@ -595,8 +596,9 @@ fn a_storage_that_is_full_for_good_ends_the_run_of_a_workflow() {
 /// longer time for the shorter one sends that one there.
 #[test]
 fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
-    #[derive(Debug)]
+    #[derive(Debug, Clone, Serialize, Deserialize)]
     struct Inverse;
+    #[typetag::serde]
     impl Predictor for Inverse {
         fn predict(&self, history: &History<'_>) -> Option<f64> {
             history.a_priori.map(|length| 1000.0 / length)
@@ -627,9 +629,10 @@ fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
 }
 
 /// A policy that sends the last job first, and to the resource with the greatest number.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct LastToLast;
 
+#[typetag::serde]
 impl GridScheduler for LastToLast {
     fn detection(&self) -> Detection {
         Detection::None

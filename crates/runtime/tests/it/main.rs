@@ -34,6 +34,7 @@ mod said;
 mod saving;
 mod setup;
 mod simulation;
+mod snapshots;
 mod tickets;
 mod timers;
 mod transactions;

@@ -28,11 +28,13 @@ use haggle_workflows::Workflow;
 use haggle_workloads::failures::Outage;
 use proptest::prelude::*;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 /// The loads of the first epochs; those of the last one stay.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Epochs(Vec<Vec<ClusterLoads>>);
 
+#[typetag::serde]
 impl LoadSource for Epochs {
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads> {
         self.0[epoch.min(self.0.len() - 1)].clone()

@@ -359,7 +359,7 @@ impl Setup {
                 });
             let stream = stream(1, &format!("provider {}", config.id.0), "offers");
             let provider = move || Provider::new(config.clone(), stream.clone());
-            actors.push(Box::new(move || AnyActor::Provider(Box::new(provider()))));
+            actors.push(Blueprint::new(move || AnyActor::Provider(Box::new(provider()))));
         }
         for (index, &placement) in self.metaschedulers.iter().enumerate() {
             let me = ActorId(actors.len() as u32);
@@ -372,27 +372,27 @@ impl Setup {
                 MetaschedulerConfig { ways, ..MetaschedulerConfig::new(me, placement, providers) };
             let stream = stream(1, &format!("metascheduler {index}"), "placement");
             let metascheduler = move || Metascheduler::new(config.clone(), stream.clone());
-            actors.push(Box::new(move || AnyActor::Metascheduler(Box::new(metascheduler()))));
+            actors.push(Blueprint::new(move || AnyActor::Metascheduler(Box::new(metascheduler()))));
         }
         for config in &self.negotiators {
             let providers = (0..providers as u32).map(ActorId).collect();
             let me = ActorId(actors.len() as u32);
             let config = NegotiatorConfig { me, providers, ..config.clone() };
             let negotiator = move || Negotiator::new(config.clone());
-            actors.push(Box::new(move || AnyActor::Negotiator(Box::new(negotiator()))));
+            actors.push(Blueprint::new(move || AnyActor::Negotiator(Box::new(negotiator()))));
         }
         for config in &self.coallocators {
             let providers = (0..providers as u32).map(ActorId).collect();
             let (me, latency_max) = (ActorId(actors.len() as u32), self.latency + self.jitter);
             let config = CoallocatorConfig { me, providers, latency_max, ..config.clone() };
             let coallocator = move || Coallocator::new(config.clone());
-            actors.push(Box::new(move || AnyActor::Coallocator(Box::new(coallocator()))));
+            actors.push(Blueprint::new(move || AnyActor::Coallocator(Box::new(coallocator()))));
         }
         for config in &self.reallocators {
             let providers = (0..providers as u32).map(ActorId).collect();
             let config = ReallocatorConfig { providers, ..config.clone() };
             let reallocator = move || Reallocator::new(config.clone());
-            actors.push(Box::new(move || AnyActor::Reallocator(Box::new(reallocator()))));
+            actors.push(Blueprint::new(move || AnyActor::Reallocator(Box::new(reallocator()))));
         }
         for config in &self.transactors {
             let providers = (0..providers as u32).map(ActorId).collect();
@@ -400,14 +400,14 @@ impl Setup {
             let config = TransactorConfig { me, providers, latency_max, ..config.clone() };
             let stream = stream(1, &format!("metascheduler {}", me.0), "back-off");
             let transactor = move || Transactor::new(config.clone(), stream.clone());
-            actors.push(Box::new(move || AnyActor::Transactor(Box::new(transactor()))));
+            actors.push(Blueprint::new(move || AnyActor::Transactor(Box::new(transactor()))));
         }
         for _ in 0..self.acceptors {
             let me = ActorId(actors.len() as u32);
             let first = &self.transactors[0].transaction;
             let transaction = self.accepted.as_ref().unwrap_or(first).clone();
             let acceptor = move || Acceptor::new(me, &transaction);
-            actors.push(Box::new(move || AnyActor::Acceptor(Box::new(acceptor()))));
+            actors.push(Blueprint::new(move || AnyActor::Acceptor(Box::new(acceptor()))));
         }
         let mut arrivals: Vec<(ActorId, haggle_runtime::world::Arrivals)> = Vec::new();
         for (submits_to, patience, jobs) in &self.users {
@@ -417,7 +417,8 @@ impl Setup {
             let (submits_to, patience) = (ActorId(*submits_to as u32), *patience);
             let workflows = self.workflows.clone();
             let config = UserConfig { me, submits_to, class, patience, workflows };
-            actors.push(Box::new(move || AnyActor::User(Box::new(User::new(config.clone())))));
+            actors
+                .push(Blueprint::new(move || AnyActor::User(Box::new(User::new(config.clone())))));
             arrivals.push((me, Box::new(jobs.clone().into_iter().map(Ok))));
         }
         let mut sites: Vec<u32> = (0..actors.len() as u32).collect();
@@ -434,7 +435,7 @@ impl Setup {
             everybody.push(EVERYWHERE);
             let routes = Routes::Sites(Arc::new(sites));
             let network = move || DataNetwork::new(routes.clone(), sharing);
-            actors.push(Box::new(move || AnyActor::DataNetwork(Box::new(network()))));
+            actors.push(Blueprint::new(move || AnyActor::DataNetwork(Box::new(network()))));
         }
         let mut network = Network::new(self.latency, everybody);
         if let Some(trouble) = &self.trouble {
@@ -445,7 +446,7 @@ impl Setup {
             network.reordering();
         }
         let blueprints = actors;
-        let mut actors = Vec::from_iter(blueprints.iter().map(|new| new()));
+        let mut actors = Vec::from_iter(blueprints.iter().map(Blueprint::build));
         let outages = (!self.failing.is_empty()).then(|| self.outages(&mut actors));
         let recovers = self.trouble.as_ref().is_some_and(|it| it.recovers);
         let blueprints = (0..).map(ActorId).zip(blueprints).filter(|_| recovers).collect();

@@ -3,22 +3,35 @@
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::{Actor, AnyActor, Message, Outbox, Timer};
+use haggle_agents::{Actor, AnyActor, Message, OtherActor, Outbox, Timer};
 use haggle_model::{ActorId, Time};
 use haggle_runtime::{Driver, OutsideError, RunStats, Sink, World, run};
+use serde::{Deserialize, Serialize};
 
 /// Effects on its timers when a timer of an actor goes off.
 type Script = fn(u64, &mut Outbox);
 
 /// An actor that follows its script.
-struct Alarmed(Script);
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Alarmed {
+    #[serde(skip, default = "silence")]
+    script: Script,
+}
+
+/// The script of an alarmed actor that was read.
+fn silence() -> Script {
+    |_, _| {}
+}
+
+#[typetag::serde]
+impl OtherActor for Alarmed {}
 
 impl Actor for Alarmed {
     type Message = Message;
 
     fn on_message(&mut self, _: Time, _: ActorId, message: Message, out: &mut Outbox) {
         if let Message::Wake(Timer::Other(number)) = message {
-            self.0(number, out);
+            (self.script)(number, out);
         }
     }
 }
@@ -45,7 +58,7 @@ impl Sink for Log {
 /// Timers that go off if these actors are woken up at time zero, for 0.
 fn log(scripts: &[Script]) -> (String, RunStats) {
     let ran = [Driver::Sequential, Driver::Actix].map(|driver| {
-        let actors = scripts.iter().map(|&script| AnyActor::Other(Box::new(Alarmed(script))));
+        let actors = scripts.iter().map(|&script| AnyActor::Other(Box::new(Alarmed { script })));
         let first = |me| (Time::ZERO, ActorId(me), Message::Wake(Timer::Other(0)));
         let initial = (0..scripts.len() as u32).map(first).collect();
         let world = World { actors: actors.collect(), initial, ..World::default() };

@@ -4,14 +4,19 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::{Actor, AnyActor, Message, Outbox, RunMessage};
+use haggle_agents::{Actor, AnyActor, Message, OtherActor, Outbox, RunMessage};
 use haggle_model::{ActorId, Observation, Time};
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
+use serde::{Deserialize, Serialize};
 
 use crate::any_message::worlds;
 
 /// An actor that receives every message by wire.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct ByWire(AnyActor);
+
+#[typetag::serde]
+impl OtherActor for ByWire {}
 
 impl Actor for ByWire {
     type Message = Message;

@@ -3,9 +3,10 @@
 use haggle_model::Span;
 
 use haggle_model::work::{Work, span_of};
+use serde::{Deserialize, Serialize};
 
 /// C: time for which writing a checkpoint stops the job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckpointCost {
     /// The same for every job.
     Constant(Span),

@@ -1,6 +1,7 @@
 //! Known failures of a resource, or of a node of a provider.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 haggle_model::words! {
     /// Estimate of the mean time between failures of a resource.
@@ -15,7 +16,7 @@ haggle_model::words! {
 }
 
 /// Known failures of a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureHistory {
     start: Time,
     last: Time,

@@ -9,6 +9,7 @@
 
 use haggle_model::work::Fraction;
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::optimum::{SHORTEST, daly, young};
 use crate::own::Own;
@@ -31,7 +32,7 @@ pub struct Situation {
 }
 
 /// The rule for the time between checkpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IntervalRule {
     /// Always the same (PeriodicCP).
     Periodic {
@@ -77,7 +78,7 @@ pub enum IntervalRule {
 }
 
 /// A length of time, or a part of the execution time of the job (E).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Length {
     /// A fixed time.
     Fixed(Span),
@@ -86,7 +87,7 @@ pub enum Length {
 }
 
 /// State of a rule for a job on its resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalState {
     /// I_J: the job's own interval.
     interval: Span,

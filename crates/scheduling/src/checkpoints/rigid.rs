@@ -12,6 +12,7 @@
 
 use haggle_model::work::span_of;
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::history::{FailureHistory, MeanFailure};
 use super::interval::{IntervalRule, progress};
@@ -20,7 +21,7 @@ use super::steps::{Seen, Steps};
 use crate::own::Own;
 
 /// The rule by which rigid jobs write checkpoints, and the time that these take, on the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointRule {
     /// Time that a job computes before each checkpoint.
     pub every: Every,
@@ -33,7 +34,7 @@ pub struct CheckpointRule {
 }
 
 /// The data of checkpoints, in transit to a storage that all processors of a job share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
     /// Data of each processor, bytes.
     pub bytes: u64,
@@ -64,7 +65,7 @@ impl Volume {
 }
 
 /// Time that a job computes before each checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Every {
     /// A fixed time, above zero.
     Interval(Span),
@@ -114,7 +115,7 @@ pub struct JobSituation {
 }
 
 /// Failures under a job: M of a job on n nodes is that of one node, divided by n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nodes {
     /// Mean time between failures of one node.
     pub mtbf: Span,
@@ -323,7 +324,7 @@ impl Checkpoints {
 }
 
 /// The checkpoints of an attempt one after the other, each with a measured duration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Course {
     pace: Pace,
     /// Time that the attempt will compute.
@@ -332,7 +333,7 @@ pub struct Course {
     computed: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Pace {
     Steady(Span),
     Adaptive(Steps),

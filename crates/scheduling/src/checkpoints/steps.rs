@@ -1,12 +1,13 @@
 //! Checkpoints of an attempt of a rigid job under an adaptive rule, one after the other.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::history::{FailureHistory, MeanFailure};
 use super::interval::{Expiry, IntervalRule, IntervalState, Situation, progress};
 
 /// Failures that the nodes under a job have seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Seen {
     /// The next failure is always near, so the job saves as often as it may.
     Always,
@@ -29,7 +30,7 @@ pub(super) struct Step {
 }
 
 /// The checkpoints of an attempt, if it is not lost.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Steps {
     rule: IntervalRule,
     /// E, if known.

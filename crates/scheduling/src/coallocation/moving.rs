@@ -1,6 +1,7 @@
 //! Moves of a waiting job: an earlier start where it is, or other providers (Netto 2009, 4.3).
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::common_start::{FillRule, earliest_alone, earliest_between};
 use super::{Allocation, Demand, Together};
@@ -64,7 +65,7 @@ pub struct Search {
 }
 
 /// Result of a search that found no better place, for use in later searches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoImprovement {
     /// The earliest remapped place, which was no better.
     remapped: Option<Allocation>,

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 /// Stretches of time in which something has changed, in the order of their notices.
 ///
 /// A query may ask for the hull since any of them. So a stretch is kept only if it reaches further to one
 /// side than all later ones.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct News {
     count: u64,
     /// Ascending begins, each with the number of its stretch.

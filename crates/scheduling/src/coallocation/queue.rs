@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{FreeTimes, Parts, Stretch};
 use crate::plan::Plan;
@@ -14,7 +15,7 @@ use crate::{Capabilities, Compression, Conservative, Interval, Maintaining, Rese
 ///
 /// Jobs move up to returned time when [`Parts::compress`] is called. The provider calls it after all ends of
 /// an instant, before parts are asked to move, and again when these have moved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CoallocationQueue {
     queue: Conservative,
     /// New places of parts that are about to move, and the processors kept for them.

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 haggle_model::words! {
     /// Order in which a metascheduler serves the requests of several providers for moves.
     #[derive(Default)]
@@ -17,7 +19,7 @@ haggle_model::words! {
 /// Rounds in which the jobs with a part at a provider are asked to move, one after the other.
 ///
 /// A round begins while processors are idle and a job has moved in the round before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rounds<J> {
     /// Rounds that may still begin.
     left: u32,

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{FreeTimes, Stretch};
 use crate::Profile;
@@ -10,7 +11,7 @@ use crate::hints::Hints;
 
 /// Free times by the places of providers, and their sum. Where the sum is too small, no provider must be
 /// examined.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Together {
     places: Vec<Profile>,
     all: Profile,

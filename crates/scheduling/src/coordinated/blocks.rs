@@ -4,6 +4,7 @@
 //! than the machine has processors consists of blocks as wide as the machine, and one block for the rest.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::ConservativeBags;
 use super::entry::{Entry, Kind};
@@ -13,7 +14,9 @@ use crate::profile::Profile;
 use crate::scheduler::{Slot, promise};
 
 /// How shares of bags are planned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub enum Shares {
     /// Every task at its own earliest fit.
     #[default]

@@ -4,6 +4,7 @@
 //! entries, side by side: for ten thousand entries they take only a few pages of memory.
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use super::entry::{Entry, Kind};
 use crate::scheduler::Slot;
@@ -12,7 +13,7 @@ use crate::scheduler::Slot;
 const NOTHING: Time = Time::from_micros(i64::MAX);
 
 /// All entries.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Entries {
     /// By slot.
     list: Vec<Option<Entry>>,
@@ -23,7 +24,7 @@ pub(super) struct Entries {
 }
 
 /// The first start of an entry.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct First {
     /// [`NOTHING`] if no task of it waits.
     start: Time,

@@ -1,12 +1,13 @@
 //! One entry of the queue: a rigid job or a share of a bag.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::bags::Batch;
 
 /// A rigid job is a single task as wide as the job; the tasks of a share need
 /// one processor each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) kind: Kind,
     /// Its place in the order of arrival at this queue.
@@ -25,7 +26,7 @@ pub(super) struct Entry {
     pub(super) bag_expected: Option<Time>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Job,
     Share,

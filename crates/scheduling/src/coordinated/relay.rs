@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 /// Finds earlier places for tasks of one entry, in order of their planned starts, in a stretch of time that
 /// is no longer than a task.
@@ -13,7 +14,7 @@ use haggle_model::Time;
 ///
 /// As a rule each task moves to the former place of the task before it. So for any number of moves, in the
 /// end one start is new and one is gone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Relay {
     /// Processors of one task.
     width: u32,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::ConservativeBags;
 use super::entry::{Entry, Kind};
@@ -33,7 +34,7 @@ haggle_model::words! {
 }
 
 /// A rule with its variants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReschedulingConfig {
     /// The order of the first pass.
     pub rule: ReschedulingRule,
@@ -74,7 +75,7 @@ impl fmt::Display for ReschedulingConfig {
 }
 
 /// Counts of the work of rescheduling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Number of times that waiting work was examined after an early end.
     pub reschedules: u64,

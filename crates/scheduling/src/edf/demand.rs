@@ -1,13 +1,14 @@
 //! Placement of work: earliest first, all processors together or task by task.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::bags::Batch;
 
 use super::steps::{Steps, Window};
 
 /// Work to be placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Demand {
     /// Processors of a rigid job, or tasks of a share.
     pub(super) units: u32,

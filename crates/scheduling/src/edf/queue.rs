@@ -3,6 +3,7 @@
 //! The queue copies the profile for every attempt, and places hundreds of entries in the copies.
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::bags::Batch;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
@@ -20,7 +21,7 @@ use crate::{Interval, Overlap};
 const STRIDE: usize = 16;
 
 /// The availability that the first `count` entries leave.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Saved {
     pub(super) count: usize,
     steps: Steps,
@@ -37,7 +38,7 @@ impl Saved {
 }
 
 /// Accepted work, or its part that has not started.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) slot: Slot,
     pub(super) demand: Demand,
@@ -78,7 +79,7 @@ impl Entry {
 }
 
 /// Waiting entries, and the plan of running work.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
     /// Running and pinned work.
     plan: Plan,

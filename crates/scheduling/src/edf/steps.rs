@@ -6,13 +6,14 @@
 //! small changes. With a profile, even with adjacent blocks, the queue took 1.1 to 1.7 times as long.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::demand::Demand;
 use crate::Profile;
 use crate::hints::Hints;
 
 /// Steps of availability; the last one is for ever.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Steps {
     /// By start; the first one stands for all time before it, too.
     steps: Vec<Step>,
@@ -38,7 +39,7 @@ impl From<Vec<Step>> for Steps {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) start: i64,
     pub(super) free: u32,

@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use super::demand::Demand;
 use super::queue::{Entry as Placed, Queue};
@@ -21,7 +22,7 @@ use crate::plan::waiting::Entry;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 /// Jobs in the order of acceptance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tail {
     jobs: Gradual,
     /// Jobs that start by then are planned; the others will be planned as if at that instant.

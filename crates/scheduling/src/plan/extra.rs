@@ -1,11 +1,12 @@
 //! Processors needed to move a booking to another interval while the present one is kept.
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::{Interval, Profile};
 
 /// Processors that an interval needs beside another one, as (start, end, processors).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Extra([(Time, Time, u32); 3]);
 
 impl Extra {

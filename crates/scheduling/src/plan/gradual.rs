@@ -20,12 +20,13 @@ use crate::{Interval, Profile};
 
 use later::Later;
 pub(crate) use later::Until;
+use serde::{Deserialize, Serialize};
 
 /// A planned start.
 pub(crate) type Due = (Time, Key, Slot);
 
 /// Waiting jobs, and the part of their plan that was needed so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Gradual {
     waiting: Waiting,
     /// The waiting jobs, by slot.

@@ -18,13 +18,14 @@
 mod class;
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use self::class::{Class, Hull};
 use crate::Profile;
 use crate::index::class_of;
 
 /// A time in which processors were given back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Region {
     pub(crate) start: Time,
     pub(crate) end: Time,
@@ -62,7 +63,7 @@ impl Region {
 const BEFORE_ALL: Time = Time::from_micros(i64::MIN);
 
 /// Open hulls, by class of widths.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Openings {
     /// Regions given back on which waiting jobs have not been tried yet.
     noted: Vec<Region>,

@@ -1,18 +1,19 @@
 //! Running parts under each slot, and their planned ends.
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::scheduler::Slot;
 
 /// Processors that are planned to be given back together: all of a rigid job, or tasks of a share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) processors: u32,
     pub(crate) planned_end: Time,
 }
 
 /// Running parts, by slot.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Running {
     /// Processors on which nothing runs.
     free: u32,
@@ -20,7 +21,7 @@ pub(crate) struct Running {
 }
 
 /// The parts of one slot.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Held {
     /// The running part that started first: all of a rigid job, without a memory allocation.
     first: Option<Part>,

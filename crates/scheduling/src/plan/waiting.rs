@@ -1,12 +1,13 @@
 //! Waiting jobs in the order in which they are examined.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::index::{FIRST, Key};
 use crate::scheduler::Slot;
 
 /// A job that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// Its place in the order; unique.
     pub(crate) key: Key,
@@ -20,7 +21,7 @@ pub(crate) struct Entry {
 
 /// A sorted list that is walked from end to end far more often than it is changed. So changes are noted,
 /// and applied together before the next walk.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     /// Sorted, except for entries that a walk has moved; some entries have gone.
     list: Vec<Entry>,

@@ -5,15 +5,16 @@
 //! room again.
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use super::Part;
 use crate::{Interval, Profile};
 
 /// The windows that are not over.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Windows(Vec<Window>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Window {
     number: u32,
     interval: Interval,

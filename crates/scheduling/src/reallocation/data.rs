@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{JobId, Span, StageIn, Time};
+use serde::{Deserialize, Serialize};
 
 /// Cost of moving a waiting job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MoveCost {
     /// Time that its data are in transit, under any load.
     pub transfer: Span,
@@ -15,7 +16,7 @@ pub struct MoveCost {
 
 /// Stage-in needs of jobs at the places to which they were last sent. A job that has been sent to no place
 /// yet is not here: it brings its data along.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DataPlaces {
     cost: MoveCost,
     /// By job: the place of a provider, and the needs of the job there.

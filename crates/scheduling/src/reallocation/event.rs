@@ -10,12 +10,13 @@ use std::collections::VecDeque;
 
 use haggle_model::observation::Review;
 use haggle_model::{JobId, Sizing, Time};
+use serde::{Deserialize, Serialize};
 
 use super::heuristic::Prospect;
 use super::{Algorithm, Rule, first_done};
 
 /// A job that waits at a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// The job. Jobs are numbered by age.
     pub job: JobId,
@@ -24,7 +25,7 @@ pub struct Waiting {
 }
 
 /// Data needed for the next decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Question {
     /// The estimate for the job if it were submitted to this cluster now.
     Estimate {
@@ -75,7 +76,7 @@ pub enum Decision {
 }
 
 /// One examination of all waiting jobs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Event {
     rule: Rule,
     /// Candidates for the next turn, by age.
@@ -93,7 +94,7 @@ pub struct Event {
 type Said<T> = Option<(u32, T)>;
 
 /// A job whose turn has not come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Candidate {
     job: JobId,
     /// The cluster where it waits or waited; `None` if it is new.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_model::Time;
+use serde::{Deserialize, Serialize};
 
 use super::{Alternative, Booking, Reserve};
 use crate::scheduler::Slot;
@@ -17,7 +18,7 @@ use crate::scheduler::Slot;
 const FEW: usize = 64;
 
 /// One alternative to one request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Offer {
     request: Reserve,
     alternative: Alternative,
@@ -25,7 +26,7 @@ struct Offer {
 }
 
 /// The order in which bookings were placed, including the newcomer; by their numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) newcomer: u64,
     all: Arc<[u64]>,
@@ -45,7 +46,7 @@ impl Order {
 }
 
 /// All offers since the last change.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Offers {
     all: Vec<Offer>,
     /// Number of offers left when the late ones were last dropped.

@@ -2,6 +2,7 @@
 
 use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::options::Alternative;
 use crate::scheduler::Slot;
@@ -16,7 +17,7 @@ pub type Percent = u32;
 /// | strict interval | from ready time to deadline there is time for the work and no more |
 /// | strict deadline | no ready time |
 /// | flexible interval | more time than the work takes |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// Earliest start that the user allows; `None` = at once.
     pub ready: Option<Time>,
@@ -51,7 +52,7 @@ impl Window {
 }
 
 /// A requested reservation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reserve {
     /// The provider's name for it.
     pub slot: Slot,

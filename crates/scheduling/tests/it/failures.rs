@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Killed, LocalScheduler, Order, Policy, Request,
+    Compression, EdfConfig, Fractions, Killed, LocalQueue, LocalScheduler, Order, Policy, Request,
     ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn failure() -> impl Strategy<Value = Failure> {
 /// Work of a provider for its scheduler, without the numbers of processors.
 struct Machine<'a> {
     work: &'a [Work],
-    scheduler: Box<dyn LocalScheduler>,
+    scheduler: Box<LocalQueue>,
     /// (planned end, attempt) of running jobs.
     running: BTreeMap<Slot, (Time, u32)>,
     attempts: u32,
@@ -146,11 +146,7 @@ fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32>
 }
 
 /// Runs the work with failures. Returns every start in order.
-fn run_by(
-    scheduler: Box<dyn LocalScheduler>,
-    work: &[Work],
-    failures: &[Failure],
-) -> Vec<(Time, Slot)> {
+fn run_by(scheduler: Box<LocalQueue>, work: &[Work], failures: &[Failure]) -> Vec<(Time, Slot)> {
     let mut machine = Machine {
         work,
         scheduler,

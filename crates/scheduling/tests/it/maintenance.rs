@@ -6,8 +6,9 @@ use haggle_model::Span;
 use haggle_model::reservation::Remedy;
 use haggle_scheduling::reservations::{Displaced, Granting, ReservationConfig, Reserve, Window};
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Interval, Killed, LocalScheduler, Order, Overlap, Policy,
-    Request, ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
+    Compression, EdfConfig, Fractions, Interval, Killed, LocalQueue, LocalScheduler, Order,
+    Overlap, Policy, Request, ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling,
+    Shares, Slot,
 };
 use haggle_testing::at;
 use proptest::prelude::*;
@@ -69,7 +70,7 @@ fn closings() -> impl Strategy<Value = Vec<Closing>> {
 /// Work of a provider for its scheduler, without the numbers of processors.
 struct Machine<'a> {
     work: &'a [Work],
-    scheduler: Box<dyn LocalScheduler>,
+    scheduler: Box<LocalQueue>,
     /// (end, planned end) of running jobs.
     running: BTreeMap<Slot, (i64, i64)>,
     /// Windows in progress, with their processors.
@@ -156,7 +157,7 @@ type Failure = (i64, i64, u32);
 
 /// Runs second by second. A job that overruns goes on for its requested time again.
 fn run(
-    scheduler: Box<dyn LocalScheduler>,
+    scheduler: Box<LocalQueue>,
     work: &[Work],
     closings: &[Closing],
     failures: &[Failure],

@@ -2,11 +2,12 @@
 //! 5.4.1.2). Equal sets of several children are one set.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::{TaskId, Workflow};
 
 /// The distinct parent sets of a workflow, numbered from 0 in the order of their first children.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParentSets {
     parents: Vec<Vec<TaskId>>,
     children: Vec<Vec<TaskId>>,

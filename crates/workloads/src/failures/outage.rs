@@ -2,9 +2,10 @@
 
 use super::error::OutageListError;
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// The time from a failure to the restoration after it: down at `fail`, up again at `restore`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Outage {
     /// Time of the failure.
     pub fail: Time,

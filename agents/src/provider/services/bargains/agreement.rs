@@ -14,6 +14,7 @@ use haggle_agreements::{
 };
 use haggle_model::{ActorId, JobId, JobOutcome, Span, Time};
 use haggle_scheduling::{Award, Offer, Scheduling, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::Bargains;
 use super::negotiation::OpenCall;
@@ -23,13 +24,13 @@ use crate::protocol::{AgreementMessage, Timer};
 use crate::provider::core::{Core, Piece, Turn};
 
 /// The agreements that a provider takes part in.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Agreements(Seat<Participant<Bags>>);
 
 type Acts = seat::Acts<ToCoordinator<Bags>, Task<Bags>>;
 
 /// Part of a bag that is held for its metascheduler.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Hold {
     agreement: AgreementId,
     slot: Slot,

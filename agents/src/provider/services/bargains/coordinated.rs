@@ -3,6 +3,7 @@
 
 use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::{Holder, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::Bargains;
 use super::shares::Share;
@@ -10,7 +11,7 @@ use crate::protocol::ShareMessage;
 use crate::provider::core::Turn;
 
 /// A share whose bag is rescheduled in step with its other shares.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Coordinated {
     metascheduler: ActorId,
     holder: Holder,

@@ -21,6 +21,7 @@ use haggle_model::{ActorId, JobId, Observation, OffersMade, Refusal, Span, Time}
 use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
 use haggle_scheduling::{Asked, BagRequest, Bargainer, Offer, OfferRule, Own};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::Bargains;
 use super::agreement::Hold;
@@ -28,7 +29,7 @@ use crate::protocol::{Answer, BargainMessage, Call, QueryMessage, Timer};
 use crate::provider::core::{Core, Turn};
 
 /// Origin of a provider's run time estimates.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub enum Estimates {
     /// From the users.
     #[default]
@@ -47,7 +48,7 @@ pub enum Estimates {
 }
 
 /// A provider's rules for bargaining.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bargaining {
     /// Origin of its run time estimates.
     pub estimates: Estimates,
@@ -84,7 +85,7 @@ impl Default for Bargaining {
 }
 
 /// A provider's open calls.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Negotiation {
     /// The number of the plan.
     pub(super) epoch: u64,
@@ -95,7 +96,7 @@ pub(super) struct Negotiation {
 }
 
 /// A call for offers, until the bag is agreed on or released.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OpenCall {
     pub(super) metascheduler: ActorId,
     pub(super) call: Box<Call>,

@@ -5,6 +5,7 @@ use haggle_model::{
     ActorId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord, Span, Time,
 };
 use haggle_scheduling::{BagRequest, Overrun, Slot, promise};
+use serde::{Deserialize, Serialize};
 
 use super::Bargains;
 use crate::Outbox;
@@ -12,7 +13,7 @@ use crate::protocol::{Call, ShareMessage, Timer};
 use crate::provider::core::{Attempt, Losses, Turn, limited};
 
 /// A share at a provider.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Share {
     pub(in crate::provider) call: Box<Call>,
     pub(super) metascheduler: ActorId,

@@ -5,6 +5,7 @@ use haggle_model::{
 };
 use haggle_scheduling::coallocation::with_overhead;
 use haggle_scheduling::{Overrun, Request, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::Coallocation;
 use crate::Outbox;
@@ -13,7 +14,7 @@ use crate::protocol::{CoallocationMessage, Timer};
 use crate::provider::core::{Attempt, Losses, Turn, limited};
 
 /// A part at the provider.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Part {
     pub(super) job: JobId,
     pub(super) metascheduler: ActorId,

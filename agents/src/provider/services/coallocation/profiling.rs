@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use haggle_model::{ActorId, Iterative, JobId, Span};
 use haggle_planning::iterative::{PROFILED_ITERATIONS, profile};
+use serde::{Deserialize, Serialize};
 
 use super::Coallocation;
 use crate::protocol::{CoallocationMessage, Timer};
 use crate::provider::core::Turn;
 
 /// Jobs whose applications are being measured, with the receivers and the results.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Profiling(BTreeMap<JobId, (ActorId, Vec<f64>)>);
 
 impl Coallocation {

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{ActorId, JobId, JobOutcome, Time};
-use haggle_scheduling::{LocalScheduler, Slot};
+use haggle_scheduling::{LocalQueue, LocalScheduler, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::Jobs;
 use super::job::HeldJob;
@@ -17,7 +18,7 @@ use crate::protocol::{Message, Submission, SubmissionMessage};
 use crate::provider::core::{Core, Piece, Turn};
 
 /// The expected jobs of a provider.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Expected {
     /// Their slots, in the order in which they were accepted.
     slots: BTreeMap<u64, Slot>,
@@ -26,17 +27,17 @@ pub(super) struct Expected {
 }
 
 /// An expected job.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Expectation {
     held: HeldJob,
     number: u64,
 }
 
 /// The queue as it would be if all expected jobs had been submitted at this instant.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Outlook {
     at: Time,
-    queue: Box<dyn LocalScheduler>,
+    queue: Box<LocalQueue>,
 }
 
 impl Expected {
@@ -58,7 +59,7 @@ impl Expected {
         now: Time,
     ) -> &'a mut dyn LocalScheduler {
         if self.slots.is_empty() {
-            return &mut *core.scheduler;
+            return &mut **core.scheduler;
         }
         let Core { scheduler, pieces, config, .. } = core;
         let Expected { slots, outlook, .. } = self;
@@ -74,7 +75,7 @@ impl Expected {
                 outlook.insert(Outlook { at: now, queue })
             }
         };
-        &mut *outlook.queue
+        &mut **outlook.queue
     }
 }
 

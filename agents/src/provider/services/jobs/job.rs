@@ -6,6 +6,7 @@ use haggle_model::{
 };
 use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
 use haggle_scheduling::{Request, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::saving::Saving;
 use crate::Outbox;
@@ -14,7 +15,7 @@ use crate::provider::ProviderConfig;
 use crate::provider::core::Attempt;
 
 /// A rigid job at a provider.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct HeldJob {
     pub(in crate::provider) submission: Submission,
     pub(super) submitter: ActorId,
@@ -30,7 +31,7 @@ pub(in crate::provider) struct HeldJob {
 }
 
 /// Properties that few jobs have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Particulars {
     /// Its behaviour on another number of processors than its user named.
     pub(super) molded: Option<Moldable>,
@@ -54,7 +55,7 @@ static NO_PARTICULARS: Particulars = Particulars {
 };
 
 /// A rigid job that runs.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Run {
     pub(in crate::provider) attempt: Attempt,
     /// Computing from its start to its end.

@@ -62,7 +62,7 @@ impl Jobs {
             return Err(Refusal::WrongShape);
         }
         let StageIn { ready, start_up } = job.stage_in;
-        if turn.core.capabilities.starts.is_err() {
+        if !turn.core.able.starts {
             return Err(Refusal::WrongShape);
         }
         let queue = turn.core.scheduler.starts();
@@ -135,7 +135,7 @@ impl Jobs {
         let slots = jobs.iter().filter_map(|&job| waits(turn.core, from, job));
         let slots = Vec::from_iter(slots);
         let mut back = Vec::new();
-        if turn.core.capabilities.starts.is_ok() {
+        if turn.core.able.starts {
             turn.core.scheduler.starts().withdraw_all(turn.now, &slots);
             for slot in slots {
                 let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { continue };

@@ -18,6 +18,7 @@ use haggle_model::{ActorId, Job, JobId, Moldable, Refusal, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::reservations::{Granted, Percent, Reserve, Size, Window};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::Jobs;
 use super::job::HeldJob;
@@ -27,7 +28,7 @@ use crate::provider::ProviderConfig;
 use crate::provider::core::{Core, Piece, Turn};
 
 /// A provider's treatment of reservations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReservingConfig {
     /// Most alternatives that it offers.
     pub alternatives: u32,
@@ -44,7 +45,7 @@ impl Default for ReservingConfig {
 }
 
 /// State of a provider for reservations.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Reserving {
     /// For orders that are drawn.
     pub(super) stream: Stream,
@@ -67,7 +68,7 @@ impl Jobs {
         match message {
             ReservationMessage::Reserve(submission)
             | ReservationMessage::Take { submission, .. } => {
-                core.capabilities.windows.is_ok() && !core.pieces.has(submission.job.id)
+                core.able.windows && !core.pieces.has(submission.job.id)
             }
             // These messages are for users.
             _ => false,

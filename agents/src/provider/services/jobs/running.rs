@@ -145,7 +145,7 @@ impl Jobs {
         // The first promise stays: if it is broken now, the record must show that. A reservation
         // that may be late goes on as a job without a window.
         self.arrive(turn, request);
-        if turn.core.capabilities.windows.is_ok() {
+        if turn.core.able.windows {
             self.join_queue(turn);
         }
         let start = turn.core.scheduler.windows().planned(slot);

@@ -20,6 +20,7 @@ use haggle_model::network::Node;
 use haggle_model::{ActorId, SentCheckpoint, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::checkpoints::{Checkpoints, Course, Progress};
+use serde::{Deserialize, Serialize};
 
 use super::Jobs;
 use super::job::{HeldJob, Run};
@@ -29,7 +30,7 @@ use crate::provider::ProviderConfig;
 use crate::provider::core::Turn;
 
 /// The store of the checkpoints of rigid jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointStore {
     /// Network that carries them.
     pub network: ActorId,
@@ -42,7 +43,7 @@ pub struct CheckpointStore {
 }
 
 /// An attempt, and its progress.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Saving {
     course: Course,
     /// Time of start-up, and time of recovery without reading, if it goes on from a checkpoint.
@@ -65,7 +66,7 @@ pub(super) struct Saving {
 }
 
 /// Present activity of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// It starts up and recovers.
     Prepares,
@@ -216,7 +217,7 @@ impl Run {
 }
 
 /// The transfers of a provider under way, and the jobs that wait for them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Carried {
     /// The number of the next transfer.
     next: u32,

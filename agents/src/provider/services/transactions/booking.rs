@@ -6,6 +6,7 @@ use haggle_model::{
 };
 use haggle_scheduling::coallocation::with_overhead;
 use haggle_scheduling::{Overrun, Slot};
+use serde::{Deserialize, Serialize};
 
 use super::{Report, Transactions, observe_agreement};
 use crate::Outbox;
@@ -15,7 +16,7 @@ use crate::provider::core::{Attempt, Core, Losses, Turn, limited};
 use crate::transaction::Acts;
 
 /// A part that is booked.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::provider) struct Booking {
     pub(super) id: AgreementId,
     pub(super) ask: Ask,

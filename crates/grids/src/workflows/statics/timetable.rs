@@ -9,6 +9,7 @@ use haggle_model::work::Work;
 use haggle_model::{JobId, Span, Time};
 use haggle_workflows::schedule::{Placement, Problem, StaticAlgorithm};
 use haggle_workflows::{Builder, Task, TaskId, Workflow};
+use serde::{Deserialize, Serialize};
 
 use super::super::super::resources::ResourceId;
 use super::super::super::scheduler::{Insight, Round};
@@ -19,7 +20,7 @@ use super::{Unit, is_wanted, restart};
 const LONGEST: Span = Span::from_micros(1 << 58);
 
 /// The placed tasks that have not ended.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Timetable {
     tasks: BTreeMap<JobId, Placed>,
     /// By resource, the tasks that have not been computed there, in order; a sent task is first.
@@ -33,7 +34,7 @@ pub(super) struct Timetable {
 }
 
 /// A task at its resource.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Placed {
     at: ResourceId,
     /// Expected start, or the time at which it was sent.
@@ -47,7 +48,7 @@ struct Placed {
     turn: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Stage {
     Sent,
     Waits,

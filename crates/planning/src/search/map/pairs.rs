@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Order, level, levels};
 use crate::cluster::Cluster;
 use crate::search::Point;
@@ -10,7 +12,7 @@ use crate::search::Point;
 const SEEDS: usize = 8;
 
 /// A map for machines with links between every two of them.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::search) struct Pairs {
     pub(super) order: Order,
     links: Arc<Vec<Vec<f64>>>,

@@ -1,11 +1,13 @@
 //! Machines with one link each: the best set for a point is found exactly.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Order, level, levels};
 use crate::cluster::Cluster;
 use crate::search::Point;
 
 /// A map for machines with uplinks.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::search) struct Uplinks {
     pub(super) order: Order,
     /// Bandwidth level of each machine, in their order.

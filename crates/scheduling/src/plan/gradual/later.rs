@@ -6,13 +6,14 @@
 //! again, so that few such detours are made.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Gradual;
 use crate::plan::waiting::Entry;
 use crate::scheduler::BEYOND_ALL_LIMITS;
 
 /// A job that is not planned yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Later {
     /// Its place in the list of waiting jobs.
     pub(super) place: usize,

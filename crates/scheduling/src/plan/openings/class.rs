@@ -1,11 +1,12 @@
 //! Hulls for jobs of one class of widths.
 
 use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::Profile;
 
 /// The hulls, and the shortest job that may fit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Class {
     /// From left to right; no two overlap.
     hulls: Vec<Hull>,
@@ -20,7 +21,7 @@ pub(super) struct Class {
 }
 
 /// A time in which some stretch has free processors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Hull {
     pub(super) left: Time,
     pub(super) right: Time,

@@ -7,7 +7,7 @@ use haggle_model::{Job, JobId, JobShape, Moldable, Sizing, Span, Speedup, Time};
 use haggle_scheduling::reallocation::{
     Algorithm, Reallocated, ReallocationHeuristic, Rule, Tuning,
 };
-use haggle_scheduling::{Fcfs, LocalScheduler, Order, Profile, Request, Slot};
+use haggle_scheduling::{Fcfs, LocalQueue, LocalScheduler, Order, Profile, Request, Slot};
 use haggle_testing::at;
 
 use super::world::{How, Sent, World, conservative, seconds};
@@ -46,7 +46,7 @@ fn local(site: usize, processors: u32, requested: i64) -> Sent {
 }
 
 /// Clusters with these processors at the speed of reference.
-fn clusters(processors: &[u32], now: i64) -> World<Box<dyn LocalScheduler>> {
+fn clusters(processors: &[u32], now: i64) -> World<Box<LocalQueue>> {
     let site = |&processors: &u32| (conservative(processors), processors, 1.0);
     let mut world = World::new(processors.iter().map(site).collect(), Tuning::Binary);
     world.now = at(now);
@@ -54,7 +54,7 @@ fn clusters(processors: &[u32], now: i64) -> World<Box<dyn LocalScheduler>> {
 }
 
 /// Planned completions of waiting jobs.
-fn planned(world: &mut World<Box<dyn LocalScheduler>>, jobs: &[JobId]) -> Vec<i64> {
+fn planned(world: &mut World<Box<LocalQueue>>, jobs: &[JobId]) -> Vec<i64> {
     let planned = world.planned();
     jobs.iter().map(|job| planned[job]).collect()
 }
@@ -149,7 +149,7 @@ fn a_job_goes_where_it_is_done_first() {
 }
 
 /// M-5, an instance of figure 2: a cluster that is full and one that is half empty.
-fn a_full_cluster_and_a_half_empty_one() -> (World<Box<dyn LocalScheduler>>, [JobId; 3]) {
+fn a_full_cluster_and_a_half_empty_one() -> (World<Box<LocalQueue>>, [JobId; 3]) {
     let mut world = clusters(&[4, 4], 3_600);
     world.add(local(0, 4, 1_800));
     let jobs = [1_500, 3_000, 1_500].map(|work| world.put(0, alone(work)));
@@ -236,7 +236,7 @@ fn data_on_their_way_have_to_come_first() {
 
 /// M-6 and M-7: a job of 1,500 s waits at a cluster that is full until 7,200 s. One of 6,000 s waits at one that is
 /// full until 4,200 s. Which one is older?
-fn one_job_each(short_is_older: bool) -> (World<Box<dyn LocalScheduler>>, [JobId; 2]) {
+fn one_job_each(short_is_older: bool) -> (World<Box<LocalQueue>>, [JobId; 2]) {
     let mut world = clusters(&[4, 4], 3_600);
     world.add(local(0, 4, 3_600));
     world.add(local(1, 4, 600));

@@ -4,7 +4,7 @@ use haggle_model::job::HiddenRunTime;
 use haggle_model::moldable::Rounding;
 use haggle_model::{Job, JobShape, Span, Speedup};
 use haggle_scheduling::reallocation::{Algorithm, ReallocationHeuristic, Rule, Tuning};
-use haggle_scheduling::{Fcfs, LocalScheduler, Order, Slot};
+use haggle_scheduling::{Fcfs, LocalQueue, LocalScheduler, Order, Slot};
 use haggle_testing::at;
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ proptest! {
     #[test]
     fn every_job_is_done_when_it_is_in_the_obvious_version(drawn in worlds()) {
         let Drawn { sites, jobs, fcfs, tuning, period, threshold, window, cost } = drawn;
-        let fast = |processors| -> Box<dyn LocalScheduler> {
+        let fast = |processors| -> Box<LocalQueue> {
             if fcfs { Box::new(Fcfs::new(processors, Order::Arrival)) } else { conservative(processors) }
         };
         for algorithm in Algorithm::ALL {
@@ -104,7 +104,7 @@ proptest! {
         gone in prop::collection::vec(0..70_u32, 0..4),
     ) {
         let (mut fast, mut obvious) = (conservative(8), Bookings::new(8, false));
-        let ask = |fast: &mut Box<dyn LocalScheduler>, obvious: &mut Bookings| {
+        let ask = |fast: &mut Box<LocalQueue>, obvious: &mut Bookings| {
             for &(processors, seconds, ready) in &questions {
                 let span = Span::from_secs(seconds);
                 let start = fast.earliest(at(0), processors, span, at(ready));

@@ -7,7 +7,7 @@ use haggle_model::{Job, JobId, Moldable, Sizing, Span, StageIn, Time};
 use haggle_scheduling::reallocation::{
     Clusters, Reallocated, Rule, Tuning, Waiting, first_done, reallocate,
 };
-use haggle_scheduling::{Conservative, LocalScheduler, Request, Slot};
+use haggle_scheduling::{Conservative, LocalQueue, LocalScheduler, Request, Slot};
 use haggle_testing::at;
 
 use super::obvious;
@@ -28,7 +28,7 @@ pub(super) trait Queue {
     fn next(&self) -> Option<Time>;
 }
 
-impl Queue for Box<dyn LocalScheduler> {
+impl Queue for Box<LocalQueue> {
     fn earliest(&mut self, now: Time, processors: u32, span: Span, ready: Time) -> Time {
         self.starts().estimate_after(now, processors, Some(span), ready).expect("it fits")
     }
@@ -333,7 +333,7 @@ impl<Q: Queue> Clusters for World<Q> {
 }
 
 /// A queue with conservative backfilling that compresses in the order of the queue.
-pub(super) fn conservative(processors: u32) -> Box<dyn LocalScheduler> {
+pub(super) fn conservative(processors: u32) -> Box<LocalQueue> {
     use haggle_scheduling::{Compression, Order};
     Box::new(Conservative::new(processors, Order::Arrival, Compression::JobByJob))
 }
