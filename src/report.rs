@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::{env, fmt};
 
 use crate::experiment::ExperimentError;
+use crate::experiment::snapshots::SnapshotError;
 use crate::experiment::sweep::SweepError;
 use crate::experiment::workload::WorkloadError as OpenError;
 use crate::experiment::world::StageError;
@@ -229,7 +230,15 @@ fn experiment(error: &ExperimentError) -> Exit {
                 | PlotError::BadSize { .. } => Exit::Usage,
             }
         }
+        ExperimentError::Snapshot(cause) => {
+            say(&format!("error: {error}\n"));
+            match cause {
+                SnapshotError::File { .. } => Exit::CannotWrite,
+                _ => Exit::InvalidInput,
+            }
+        }
         ExperimentError::Violation(_)
+        | ExperimentError::OtherWorld(_)
         | ExperimentError::Disagreement(_)
         | ExperimentError::JobsMissing { .. } => {
             say(&format!("error: {error}\n"));

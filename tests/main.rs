@@ -36,6 +36,7 @@ mod cli_run;
 mod cli_sessions;
 mod cli_short_parts;
 mod cli_show;
+mod cli_snapshots;
 mod cli_sweep;
 mod cli_sweep_cluster;
 mod cli_sweep_small;

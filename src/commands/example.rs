@@ -52,7 +52,7 @@ pub(crate) struct Given {
 
 /// Source of a scenario: a file, or the program itself.
 #[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 struct Origin {
     /// Scenario file (TOML); `-` is standard input
     #[arg(value_name = "SCENARIO")]

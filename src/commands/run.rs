@@ -3,15 +3,23 @@
 mod own;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
+use std::time::Duration;
 
 use crate::command::own_rules;
-use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome, Written};
+use crate::experiment::snapshots::{Begun, Every, Snapshots};
+use crate::experiment::{
+    self, Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Written,
+    run_with_snapshots,
+};
 use crate::scenario::file::TableFormat;
+use crate::scenario::quantity::TimeSpan;
 use crate::scenario::vocabulary::parser;
-use crate::scenario::{Experiment, Logs, Scenario};
+use crate::scenario::{Experiment, Logs, Scenario, Source};
+use clap::ArgGroup;
+use haggle_model::Span;
 use haggle_results::{Existing, Summary};
-use haggle_runtime::Driver;
+use haggle_runtime::{Driver, RunError};
 use serde::Serialize;
 
 use super::example::Given;
@@ -20,17 +28,21 @@ use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn, warn_of};
+use crate::visible::visible;
 
 use own::OwnFolder;
 
 /// Run a scenario, print a summary, and write its tables and figures
 #[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("run").args(["scenario", "example", "continued"]).required(true)))]
 #[command(after_help = "Examples:
   haggle run --example quickstart
   haggle run scenarios/quickstart.toml -o again
   haggle run scenarios/quickstart.toml -o first --seed 7
   haggle run --example quickstart --set provider.north.policy=easy -o easy
-  haggle run scenarios/quickstart.toml -o second --json --no-figures | jq .mean_waiting_time")]
+  haggle run scenarios/quickstart.toml -o second --json --no-figures | jq .mean_waiting_time
+  haggle run long.toml -o long --snapshot-every 30d
+  haggle run --continue long")]
 pub(crate) struct Args {
     #[command(flatten)]
     given: Given,
@@ -41,6 +53,18 @@ pub(crate) struct Args {
     /// Replace existing results, whatever they belong to
     #[arg(long)]
     force: bool,
+    /// Save the state of the run after each such simulated time, such as 7d, so that it can be continued
+    #[arg(long, value_name = "TIME", conflicts_with = "snapshot_every_real")]
+    snapshot_every: Option<TimeSpan>,
+    /// Save the state of the run after each such real time, such as 10min, so that it can be continued
+    #[arg(long, value_name = "TIME")]
+    snapshot_every_real: Option<TimeSpan>,
+    /// Continue the killed run whose results this folder was to hold, from its last snapshot
+    #[arg(long = "continue", value_name = "DIR", conflicts_with_all = [
+        "settings", "output", "force", "seed", "format", "check", "no_figures", "snapshot_every",
+        "snapshot_every_real",
+    ])]
+    continued: Option<PathBuf>,
     /// Master seed, instead of the scenario's
     #[arg(long, value_name = "NUMBER", value_parser = seeds())]
     seed: Option<u64>,
@@ -87,7 +111,16 @@ impl DriverName {
 
 /// Runs the scenario.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    match &args.continued {
+        Some(results) => go_on(args, results),
+        None => start(args),
+    }
+}
+
+/// Runs a scenario from its start.
+fn start(args: &Args) -> Result<Exit, Error> {
     let source = args.given.read()?;
+    let file = source.path.clone();
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     let warnings = experiment.warnings.clone();
@@ -116,37 +149,142 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         existing,
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };
-    let watch = OneRun::new(Show::unless(args.quiet || args.json));
-    let conduct = Conduct {
-        driver: args.driver.driver(),
-        stop: &STOP,
-        watch: &watch,
-        check: args.check,
-        warnings: &without_effect,
+    let note = (destination.folder == own.path()).then_some(own);
+    let snapshots = args.every()?.map(|every| {
+        Snapshots::begin(Begun {
+            scenario: scenario.to_toml(),
+            file: whole(&file),
+            results: whole(&destination.folder),
+            replaces: existing == Existing::Replace,
+            draws: !args.no_figures,
+            checks: args.check,
+            warnings: without_effect.clone(),
+            made_from: note.as_ref().map(|own| own.made_from().to_owned()),
+            every,
+        })
+    });
+    let run = Run { scenario, folder, destination, without_effect, check: args.check, note };
+    run.carry_out(args, snapshots)
+}
+
+/// Continues a run from its last snapshot.
+fn go_on(args: &Args, results: &Path) -> Result<Exit, Error> {
+    let snapshots = Snapshots::of(&whole(results)).map_err(ExperimentError::from)?;
+    let begun = snapshots.begun().clone();
+    let source = Source::new(begun.file, begun.scenario);
+    let folder = source.folder().to_owned();
+    let (scenario, _) = single(Experiment::read_with(source, Logs::MustExist, own_rules())?)?;
+    let destination = Destination {
+        folder: results.to_owned(),
+        end: None,
+        keep: Keep::Tables,
+        existing: if begun.replaces { Existing::Replace } else { Existing::Keep },
+        figures: if begun.draws { Figures::Draw } else { Figures::Skip },
     };
-    let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
-    // Only after the run: a failed one must not claim the folder for its scenario.
-    if destination.folder == own.path() {
-        own.note()?;
+    let note = begun.made_from.map(|made_from| OwnFolder::made(results, made_from));
+    let run = Run {
+        scenario,
+        folder,
+        destination,
+        without_effect: begun.warnings,
+        check: begun.checks,
+        note,
+    };
+    run.carry_out(args, Some(snapshots))
+}
+
+/// A run with all that the command line and the scenario say of it.
+struct Run {
+    scenario: Scenario,
+    folder: PathBuf,
+    destination: Destination,
+    without_effect: Vec<String>,
+    check: bool,
+    /// Notes the origin of the scenario beside results in the scenario's own folder.
+    note: Option<OwnFolder>,
+}
+
+impl Run {
+    /// Runs it, and prints its results.
+    fn carry_out(&self, args: &Args, snapshots: Option<Snapshots>) -> Result<Exit, Error> {
+        let watch = OneRun::new(Show::unless(args.quiet || args.json));
+        let Run { scenario, folder, destination, .. } = self;
+        let conduct = Conduct {
+            driver: args.driver.driver(),
+            stop: &STOP,
+            watch: &watch,
+            check: self.check,
+            warnings: &self.without_effect,
+        };
+        let has_snapshots = snapshots.is_some();
+        let outcome = match snapshots {
+            Some(snapshots) => {
+                run_with_snapshots(scenario, folder, destination, &conduct, snapshots)
+            }
+            None => experiment::run(scenario, folder, Some(destination), &conduct),
+        };
+        if has_snapshots && matches!(outcome, Err(ExperimentError::Run(RunError::Interrupted))) {
+            drop(watch);
+            say(&format!(
+                "to go on: haggle run --continue {}\n",
+                visible(&destination.folder.display().to_string())
+            ));
+            outcome?;
+            return Ok(Exit::Success);
+        }
+        let outcome = outcome?;
+        // Only after the run: a failed one must not claim the folder for its scenario.
+        self.note.as_ref().map_or(Ok(()), OwnFolder::note)?;
+        // The bar must end before any output.
+        drop(watch);
+        print_all(args, scenario, &outcome)?;
+        Ok(Exit::Success)
     }
-    // The bar must end before any output.
-    drop(watch);
+}
+
+/// Prints notes, warnings and results.
+fn print_all(args: &Args, scenario: &Scenario, outcome: &Outcome) -> Result<(), Error> {
     if !args.quiet {
-        say_reports(&outcome);
-        say_too_wide(&outcome);
+        say_reports(outcome);
+        say_too_wide(outcome);
         warn_of(&outcome.warnings);
-        say_cleared(&outcome);
+        // A continued run has removed its own remains.
+        if args.continued.is_none() {
+            say_cleared(outcome);
+        }
     }
     say_left_out(outcome.written.iter().flat_map(|written| &written.figures_left_out));
     if args.json {
-        print_json(&told(&scenario, &outcome))?;
-        return Ok(Exit::Success);
+        return print_json(&told(scenario, outcome));
     }
-    print(&as_text(&scenario, &outcome))?;
+    print(&as_text(scenario, outcome))?;
     if args.disclosures {
         print(&disclosures(&outcome.summary))?;
     }
-    Ok(Exit::Success)
+    Ok(())
+}
+
+impl Args {
+    /// Time between snapshots; `None` = there are none.
+    fn every(&self) -> Result<Option<Every>, Error> {
+        let asked = self.snapshot_every.or(self.snapshot_every_real);
+        if asked.is_some_and(|time| time.0 == Span::ZERO) {
+            return Err(Error::Unfit {
+                message: "there is no time between two snapshots".to_owned(),
+                hint: "name a time above zero, such as 7d".to_owned(),
+            });
+        }
+        let real = |time: TimeSpan| Duration::from_micros(time.0.as_micros().unsigned_abs());
+        Ok(match (self.snapshot_every, self.snapshot_every_real) {
+            (Some(simulated), _) => Some(Every::Simulated(simulated.0)),
+            (None, time) => time.map(|time| Every::Real(real(time))),
+        })
+    }
+}
+
+/// The same path from the root, so that a command in another folder finds it.
+fn whole(path: &Path) -> PathBuf {
+    absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Items that each actor learned, by sender and receiver, and inferences from them.

@@ -19,6 +19,8 @@ use haggle_results::pack::Pack;
 use serde_json::json;
 
 use super::cluster::{self, OnCluster, Words, Work};
+use clap::ArgGroup;
+
 use super::example::Given;
 use super::run::say_left_out;
 use super::table::{count, lines, number};
@@ -35,6 +37,7 @@ use part::Part;
 /// depend on the number of workers. If a run fails, the others continue; failed runs are listed at the end, and in
 /// failed.csv.
 #[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("origin").args(["scenario", "example"]).required(true)))]
 #[command(after_help = "Examples:
   haggle sweep --example sweep
   haggle sweep scenarios/sweep.toml -o again

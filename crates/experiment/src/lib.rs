@@ -28,6 +28,7 @@ mod resuming;
 pub mod run;
 mod run_metrics;
 mod seating;
+pub mod snapshots;
 pub mod sweep;
 pub mod threads;
 pub mod transactions;
@@ -38,5 +39,5 @@ pub mod world;
 pub use in_code::{summarise, write};
 pub use run::{
     Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Unwatched, Watch, Written, run,
-    run_and_see,
+    run_and_see, run_with_snapshots,
 };

@@ -13,7 +13,9 @@ use haggle_results::{
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
     sha256,
 };
-use haggle_runtime::{Arrivals, Driver, OutsideError, RunError, RunStats, Simulation, World};
+use haggle_runtime::{
+    Arrivals, Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World,
+};
 use haggle_scheduling::own::{Kind, NoSuchRule};
 use haggle_workloads as model;
 use haggle_workloads::CleaningReport;
@@ -23,6 +25,7 @@ use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
 use super::networks::networks;
 use super::no_effect::{Windows, without_effect};
+use super::snapshots::{self, Cadence, SnapshotError, Snapshots};
 use super::workflows;
 use super::world::{Stage, StageError, notable};
 use haggle_audit::{Disagreement, audit};
@@ -168,6 +171,12 @@ pub enum ExperimentError {
         .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
     )]
     Disagreement(Vec<Disagreement>),
+    /// Snapshots cannot be written, or the run cannot continue from them.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// A snapshot does not fit the scenario: a bug of ours.
+    #[error("{0}: please report this scenario as a bug")]
+    OtherWorld(#[from] OtherWorld),
     /// Jobs went missing: a bug of ours.
     #[error(
         "{submitted} jobs were submitted and {over} came to an end: please report this scenario \
@@ -191,7 +200,21 @@ pub fn run(
     destination: Option<&Destination>,
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
-    carry_out(scenario, folder, destination, conduct, |jobs| jobs)
+    carry_out(scenario, folder, destination, conduct, None, |jobs| jobs)
+}
+
+/// As [`run`], with snapshots, from the last of which it continues.
+///
+/// # Errors
+/// As [`run`], and if a snapshot cannot be written or does not fit.
+pub fn run_with_snapshots(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: &Destination,
+    conduct: &Conduct<'_>,
+    snapshots: Snapshots,
+) -> Result<Outcome, ExperimentError> {
+    carry_out(scenario, folder, Some(destination), conduct, Some(snapshots), |jobs| jobs)
 }
 
 /// As [`run`], and calls `see` with each job when it is read. The jobs of one workload come in
@@ -210,7 +233,7 @@ pub fn run_and_see(
         let see = see.clone();
         Box::new(jobs.inspect(move |job| job.iter().for_each(&see))) as Arrivals
     };
-    carry_out(scenario, folder, destination, conduct, seen)
+    carry_out(scenario, folder, destination, conduct, None, seen)
 }
 
 /// Runs a scenario; `arrivals` may wrap the jobs that its workloads bring.
@@ -219,6 +242,7 @@ fn carry_out(
     folder: &Path,
     destination: Option<&Destination>,
     conduct: &Conduct<'_>,
+    mut snapshots: Option<Snapshots>,
     arrivals: impl Fn(Arrivals) -> Arrivals,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
@@ -245,7 +269,11 @@ fn carry_out(
         check: conduct.check.then(|| Check::new(&cast)),
         writer,
     };
-    let stats = record.take_down(world, &cast, conduct)?;
+    if let Some(snapshots) = &mut snapshots {
+        // After the folder of results is locked: no other process may write snapshots of it.
+        snapshots.open(&inputs, &own_rules)?;
+    }
+    let stats = record.take_down(world, &cast, conduct, scenario, snapshots.as_mut())?;
     let Record { metrics, too_wide, writer, .. } = record;
     let mut summary = metrics.summarise();
     let windows = Windows::by(stats.end, &scenario.maintenance);
@@ -275,6 +303,8 @@ fn carry_out(
                 cleared,
             };
             let written = rest.write(finished)?;
+            // Also those of an earlier run: these results are complete.
+            snapshots::remove_of(&destination.folder)?;
             (Some(written), stopwatch.timing(stats.messages))
         }
         _ => (None, stopwatch.timing(stats.messages)),
@@ -306,21 +336,25 @@ impl Record {
         world: World,
         cast: &Cast,
         conduct: &Conduct<'_>,
+        scenario: &Scenario,
+        snapshots: Option<&mut Snapshots>,
     ) -> Result<RunStats, ExperimentError> {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
         listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
         listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
         let mut books = Books::new(cast, listeners);
-        let stats = {
-            let mut simulation =
-                Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?;
-            simulation.listen(&mut books);
-            simulation.stop_on(conduct.stop);
-            while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
-                let RunStats { jobs_over, messages, end, .. } = simulation.stats();
-                conduct.watch.progress(jobs_over, messages, end);
+        let stats = match snapshots {
+            None => {
+                let simulation = Simulation::new(world, conduct.driver);
+                let mut simulation = simulation.map_err(unwrap_run_error)?;
+                simulation.listen(&mut books);
+                simulation.stop_on(conduct.stop);
+                while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
+                    watch(&simulation, conduct);
+                }
+                simulation.stats()
             }
-            simulation.stats()
+            Some(snapshots) => run_in_parts(world, books, conduct, scenario, snapshots)?,
         };
         if stats.jobs != stats.jobs_over {
             let RunStats { jobs, jobs_over, .. } = stats;
@@ -330,6 +364,48 @@ impl Record {
         balance.collect::<Result<(), _>>().map_err(ExperimentError::Violation)?;
         Ok(stats)
     }
+}
+
+/// Reports the progress of a run.
+fn watch(simulation: &Simulation<'_>, conduct: &Conduct<'_>) {
+    let RunStats { jobs_over, messages, end, .. } = simulation.stats();
+    conduct.watch.progress(jobs_over, messages, end);
+}
+
+/// Runs a world from its last snapshot on, and writes snapshots.
+fn run_in_parts(
+    world: World,
+    mut books: Books<'_>,
+    conduct: &Conduct<'_>,
+    scenario: &Scenario,
+    snapshots: &mut Snapshots,
+) -> Result<RunStats, ExperimentError> {
+    if let Some((events, length)) = snapshots.past() {
+        books.repeat(&events, length).map_err(recorded)?;
+    }
+    let journal = snapshots.journal().map_err(|error| recorded(Box::new(error)))?;
+    books.journal(journal.clone());
+    let mut simulation = match snapshots.take(scenario)? {
+        Some(snapshot) => Simulation::restore(world, conduct.driver, snapshot)?,
+        None => Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?,
+    };
+    simulation.listen(books);
+    simulation.stop_on(conduct.stop);
+    // The first snapshot is of the start, so that a run can continue from then on.
+    while let Some(next) = simulation.peek().map_err(unwrap_run_error)? {
+        let length = journal.sync().map_err(|error| recorded(Box::new(error)))?;
+        snapshots.save(&simulation, length)?;
+        let cadence = Cadence::new(snapshots.begun().every, next);
+        loop {
+            simulation.advance_until(cadence.at(), INTERVAL).map_err(unwrap_run_error)?;
+            watch(&simulation, conduct);
+            match simulation.peek().map_err(unwrap_run_error)? {
+                Some(next) if !cadence.is_due(next) => {}
+                _ => break,
+            }
+        }
+    }
+    Ok(simulation.stats())
 }
 
 /// Contents of the folder besides the tables.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::interned::Word;
 use crate::{ActorId, JobId, Time};
 
 /// Identifies an agreement for ever. Its coordinator uses no number twice, not even after a crash.
@@ -16,7 +17,7 @@ pub struct AgreementId {
 }
 
 /// An event of an agreement on the parts of a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AgreementEvent {
     /// By its coordinator: these actors are asked for a part each.
     Opened {
@@ -35,7 +36,7 @@ pub enum AgreementEvent {
     /// By its coordinator: the agreement was decided, but some participants could no longer carry out their parts.
     Broken,
     /// By any actor: it has sent a message of this kind.
-    Sent(&'static str),
+    Sent(#[serde(with = "crate::interned")] Word),
     /// By a participant: it holds a part.
     Held {
         /// Number of processors.

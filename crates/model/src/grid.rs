@@ -14,7 +14,7 @@ use crate::work::{Fraction, Work};
 use crate::{AttemptOutcome, Job, JobClass, JobId, ProviderId, Span, Time};
 
 /// One attempt of a job on one resource, observed when it is over.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptRecord {
     /// The job.
     pub job: JobId,
@@ -177,7 +177,7 @@ impl GridOutcome {
 }
 
 /// Account of a resource over a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceAccount {
     /// The resource.
     pub resource: ProviderId,
@@ -204,7 +204,7 @@ pub struct ResourceAccount {
 }
 
 /// Data that have arrived from one place at another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataFlow {
     /// Origin of the data.
     pub from: Place,
@@ -215,7 +215,7 @@ pub struct DataFlow {
 }
 
 /// A location of data in a grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
     /// At a resource.
     Resource(ProviderId),

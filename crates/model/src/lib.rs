@@ -8,6 +8,7 @@ pub mod disclosure;
 mod exact;
 pub mod grid;
 pub mod ids;
+pub mod interned;
 pub mod iterative;
 pub mod job;
 pub mod job_stories;

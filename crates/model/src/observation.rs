@@ -48,7 +48,7 @@ impl JobOutcome {
 }
 
 /// Outcome of an attempt: of a job or a share of a bag at a provider, or of a job on a resource of a grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum AttemptOutcome {
     /// It ran to its end. On a grid, its output has arrived as well.
     Completed,
@@ -151,7 +151,7 @@ impl Refusal {
 }
 
 /// Record of a job, observed when it is over.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     /// The job as it was submitted.
     pub job: Arc<Job>,
@@ -226,7 +226,7 @@ impl LostRun {
 }
 
 /// A window of maintenance at a provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceRecord {
     /// Provider whose processors are closed.
     pub provider: ProviderId,
@@ -245,7 +245,7 @@ pub struct MaintenanceRecord {
 }
 
 /// The fate of a window of maintenance.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WindowFate {
     /// It began with these processors, in the provider's own numbers.
     Begun(ProcessorSet),
@@ -385,7 +385,7 @@ pub struct TaskRun {
 }
 
 /// A provider's answer to a call for offers, with the values that it did not disclose.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OffersMade {
     /// Actor that called for offers.
     pub to: ActorId,
@@ -470,7 +470,7 @@ impl JobRecord {
 }
 
 /// An item of information that one actor discloses to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DisclosedItem {
     /// Start and end of a hypothetical job.
     Estimate,
@@ -558,7 +558,7 @@ impl DisclosedItem {
 }
 
 /// A fault of a message, on its way or at its receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MessageFault {
     /// It is lost by chance.
     Lost,
@@ -599,7 +599,7 @@ pub struct Review {
 }
 
 /// One observed fact. The driver adds the time and the actor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Observation {
     /// A job is over, with any outcome.
     JobOver(Box<JobRecord>),

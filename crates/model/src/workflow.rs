@@ -119,7 +119,7 @@ pub struct TaskData {
 }
 
 /// A workflow whose first task has been submitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowCame {
     /// Its workload.
     pub workload: u16,

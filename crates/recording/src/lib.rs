@@ -5,10 +5,14 @@
 //! ```
 
 pub mod check;
+mod event;
 mod grid;
+mod journal;
 mod listeners;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use haggle_agents::protocol::Parties;
@@ -22,8 +26,11 @@ use haggle_results::SettledJob;
 use haggle_runtime::{OutsideError, RunStats, Sink};
 
 use check::Violation;
+use event::Event;
 
+pub use event::Faulty;
 pub use grid::{GridError, GridJobs};
+pub use journal::{Journal, JournalError};
 pub use listeners::TooWide;
 
 /// An event of a run, with complete data.
@@ -74,23 +81,6 @@ pub enum Fact<'a> {
     Over,
 }
 
-/// A message with a fault.
-#[derive(Clone, Copy, Debug)]
-pub struct Faulty {
-    /// Sender of the message.
-    pub from: ActorId,
-    /// Receiver of the message.
-    pub to: ActorId,
-    /// Its kind, a word of the table `messages`.
-    pub kind: &'static str,
-    /// The job it is about.
-    pub job: Option<JobId>,
-    /// Kind of the fault.
-    pub fault: MessageFault,
-    /// How often the message was resent because of the fault.
-    pub resent: u64,
-}
-
 /// Records the events of interest.
 pub trait Listener {
     /// True if the listener needs messages. Most listeners do not, and messages are many.
@@ -122,6 +112,7 @@ pub struct Books<'a> {
     /// Kind and job of the last delivered message: the observation of a refusal does not contain them.
     /// Unset without a listener that needs messages.
     arrived: Option<(&'static str, Option<JobId>)>,
+    journal: Option<Journal>,
 }
 
 impl<'a> Books<'a> {
@@ -141,7 +132,89 @@ impl<'a> Books<'a> {
             listeners,
             hear_messages,
             arrived: None,
+            journal: None,
         }
+    }
+
+    /// Writes all events into `journal`, too.
+    pub fn journal(&mut self, journal: Journal) {
+        self.journal = Some(journal);
+    }
+
+    /// Takes the events in the first `length` bytes of the journal of a run of the same world.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or a listener fails.
+    pub fn repeat(&mut self, journal: &Path, length: u64) -> Result<(), OutsideError> {
+        journal::read(journal, length, |now, event| self.take(now, &event))
+    }
+
+    /// Writes an event down, and takes it.
+    fn note(&mut self, now: Time, event: &Event<'_>) -> Result<(), OutsideError> {
+        if let Some(journal) = &self.journal {
+            journal.add(now, event)?;
+        }
+        self.take(now, event)
+    }
+
+    fn take(&mut self, now: Time, event: &Event<'_>) -> Result<(), OutsideError> {
+        match *event {
+            Event::Message { from, to, kind, job } => {
+                self.arrived = Some((kind, job));
+                for &place in &self.hear_messages {
+                    self.listeners[place].hear(now, Fact::Message { from, to, kind, job })?;
+                }
+                Ok(())
+            }
+            Event::Disclosed { from, to, item, count, job } => {
+                self.tell(now, Fact::Disclosed { from, to, item, count, job })
+            }
+            Event::Crashed(actor) => self.tell(now, Fact::Crashed(actor)),
+            Event::Restarted(actor) => self.tell(now, Fact::Restarted(actor)),
+            Event::Fault(faulty) => self.tell(now, Fact::Fault(faulty)),
+            Event::Observed { actor, ref observation } => self.observe(now, actor, observation),
+            Event::Over(ref stats) => self.close(stats),
+        }
+    }
+
+    fn observe(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: &Observation,
+    ) -> Result<(), OutsideError> {
+        if let Observation::MessageRefused { from } = *observation {
+            return self.refused(now, from, actor);
+        }
+        let is_story = matches!(
+            observation,
+            Observation::AttemptOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
+        );
+        if is_story {
+            // Jobs of a grid that ended earlier must come before this event.
+            self.settle(now, |grid| grid.settle(now))?;
+        }
+        let never_sent = never_sent(observation, &self.on_grid);
+        let observation = never_sent.as_ref().unwrap_or(observation);
+        match observation {
+            Observation::AttemptOver(record) if self.in_grid => {
+                self.grid.attempt_over(Arc::clone(record));
+            }
+            Observation::GridJobOver(record) if self.in_grid => {
+                self.grid.job_over(now, Arc::clone(record));
+            }
+            _ => {}
+        }
+        self.tell(now, Fact::Observed { actor, observation })
+    }
+
+    fn close(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
+        // Settled in portions, because a run that stops at its horizon can leave a million jobs.
+        while self.settle(stats.end, |grid| grid.settle_some(SETTLED_AT_ONCE))? > 0 {}
+        // All jobs are settled now, so the attempts that are left belong to none.
+        let left = self.grid.take_left();
+        left.iter().try_for_each(|record| self.tell(stats.end, Fact::Left(record)))?;
+        self.tell(stats.end, Fact::Over)
     }
 
     fn tell(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
@@ -181,17 +254,14 @@ impl Sink for Books<'_> {
         // Timers of an actor are messages to itself and disclose nothing.
         if from == to {
             return match message {
-                Message::Run(RunMessage::Crashed) => self.tell(now, Fact::Crashed(to)),
-                Message::Run(RunMessage::Restarted) => self.tell(now, Fact::Restarted(to)),
+                Message::Run(RunMessage::Crashed) => self.note(now, &Event::Crashed(to)),
+                Message::Run(RunMessage::Restarted) => self.note(now, &Event::Restarted(to)),
                 _ => Ok(()),
             };
         }
         if !self.hear_messages.is_empty() {
             let (kind, job) = (message.kind(), message.job());
-            self.arrived = Some((kind, job));
-            for &place in &self.hear_messages {
-                self.listeners[place].hear(now, Fact::Message { from, to, kind, job })?;
-            }
+            self.note(now, &Event::Message { from, to, kind, job })?;
         }
         let between = Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] };
         // The closure cannot return an error, so the first one is kept here.
@@ -199,7 +269,7 @@ impl Sink for Books<'_> {
         message.disclose(between, &mut |item, count| {
             if told.is_ok() {
                 let job = message.discloses_about();
-                told = self.tell(now, Fact::Disclosed { from, to, item, count, job });
+                told = self.note(now, &Event::Disclosed { from, to, item, count, job });
             }
         });
         told
@@ -215,7 +285,7 @@ impl Sink for Books<'_> {
         resent: u64,
     ) -> Result<(), OutsideError> {
         let (kind, job) = (message.kind(), message.job());
-        self.tell(now, Fact::Fault(Faulty { from, to, kind, job, fault, resent }))
+        self.note(now, &Event::Fault(Faulty { from, to, kind, job, fault, resent }))
     }
 
     fn observed(
@@ -224,38 +294,12 @@ impl Sink for Books<'_> {
         actor: ActorId,
         observation: &Observation,
     ) -> Result<(), OutsideError> {
-        if let Observation::MessageRefused { from } = *observation {
-            return self.refused(now, from, actor);
-        }
-        let is_story = matches!(
-            observation,
-            Observation::AttemptOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
-        );
-        if is_story {
-            // Jobs of a grid that ended earlier must come before this event.
-            self.settle(now, |grid| grid.settle(now))?;
-        }
-        let never_sent = never_sent(observation, &self.on_grid);
-        let observation = never_sent.as_ref().unwrap_or(observation);
-        match observation {
-            Observation::AttemptOver(record) if self.in_grid => {
-                self.grid.attempt_over(Arc::clone(record));
-            }
-            Observation::GridJobOver(record) if self.in_grid => {
-                self.grid.job_over(now, Arc::clone(record));
-            }
-            _ => {}
-        }
-        self.tell(now, Fact::Observed { actor, observation })
+        let observation = Cow::Borrowed(observation);
+        self.note(now, &Event::Observed { actor, observation })
     }
 
     fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
-        // Settled in portions, because a run that stops at its horizon can leave a million jobs.
-        while self.settle(stats.end, |grid| grid.settle_some(SETTLED_AT_ONCE))? > 0 {}
-        // All jobs are settled now, so the attempts that are left belong to none.
-        let left = self.grid.take_left();
-        left.iter().try_for_each(|record| self.tell(stats.end, Fact::Left(record)))?;
-        self.tell(stats.end, Fact::Over)
+        self.note(stats.end, &Event::Over(*stats))
     }
 }
 

@@ -139,15 +139,6 @@ impl<'a> Simulation<'a> {
         Snapshot { course, actors: self.actors.copy().into_owned(), journals }
     }
 
-    /// Writes what [`Simulation::snapshot`] would return, without a copy of it if the driver is sequential.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn save<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Simulation { course, journals, .. } = self;
-        SnapshotOf { course, actors: &self.actors.copy(), journals }.serialize(serializer)
-    }
-
     /// Lets `sink` observe everything from now on, after the sinks that observe already.
     pub fn listen(&mut self, sink: impl Sink + 'a) {
         self.observers.sinks.push(Box::new(sink));
@@ -211,6 +202,21 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
+    /// Delivers up to `messages` messages that are due at `time` or before it. Returns false if no such message
+    /// is left.
+    ///
+    /// # Errors
+    /// If the run cannot continue, see [`RunError`].
+    pub fn advance_until(&mut self, time: Time, messages: u64) -> Result<bool, RunError> {
+        for _ in 0..messages {
+            if self.peek()?.is_none_or(|next| next > time) {
+                return Ok(false);
+            }
+            self.deliver_next(|_, _| ())?;
+        }
+        Ok(true)
+    }
+
     /// Delivers messages until none is left.
     ///
     /// # Errors
@@ -242,6 +248,14 @@ impl<'a> Simulation<'a> {
         // After the actor has returned, so that its effects cannot reach it during the message.
         self.course.carry_out(cause, &mut self.out, &mut self.observers)?;
         Ok(Some(noted))
+    }
+}
+
+/// As [`Simulation::snapshot`], without a copy if the driver is sequential.
+impl Serialize for Simulation<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Simulation { course, journals, .. } = self;
+        SnapshotOf { course, actors: &self.actors.copy(), journals }.serialize(serializer)
     }
 }
 

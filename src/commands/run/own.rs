@@ -31,6 +31,16 @@ impl OwnFolder {
         OwnFolder { folder, made_from: made_from + "\n" }
     }
 
+    /// The folder of a scenario with this origin.
+    pub(super) fn made(folder: &Path, made_from: String) -> OwnFolder {
+        OwnFolder { folder: folder.to_owned(), made_from }
+    }
+
+    /// Origin of the scenario.
+    pub(super) fn made_from(&self) -> &str {
+        &self.made_from
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.folder
     }
