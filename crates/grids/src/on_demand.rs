@@ -5,12 +5,23 @@ use std::cell::OnceCell;
 use serde::{Deserialize, Serialize};
 
 /// An order that most policies never query. The first query creates it, and from then on it is kept up to
-/// date. A snapshot leaves it out: the next query creates it again.
+/// date. A snapshot contains it: data such as a list of changes depend on the time of the first query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(into = "Option<T>", from = "Option<T>", bound(serialize = "T: Clone + Serialize"))]
 pub(super) struct OnDemand<T> {
-    #[serde(skip)]
     made: OnceCell<T>,
+}
+
+impl<T> From<Option<T>> for OnDemand<T> {
+    fn from(made: Option<T>) -> OnDemand<T> {
+        OnDemand { made: made.map_or_else(OnceCell::new, OnceCell::from) }
+    }
+}
+
+impl<T> From<OnDemand<T>> for Option<T> {
+    fn from(on_demand: OnDemand<T>) -> Option<T> {
+        on_demand.made.into_inner()
+    }
 }
 
 impl<T> OnDemand<T> {

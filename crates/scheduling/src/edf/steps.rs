@@ -18,8 +18,10 @@ pub(super) struct Steps {
     /// By start; the first one stands for all time before it, too.
     steps: Vec<Step>,
     /// Memory for the next list of steps.
+    #[serde(skip)]
     spare: Vec<Step>,
     /// Memory for the next sweep.
+    #[serde(skip)]
     pub(super) bounds: Vec<(u32, i64)>,
 }
 
