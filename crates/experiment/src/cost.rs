@@ -1,6 +1,6 @@
 //! Costs of a run. Only this module reads the real time.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use haggle_results::Timing;
 
@@ -12,7 +12,6 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     /// Starts.
-    #[expect(clippy::disallowed_methods, reason = "reported beside the results, never in them")]
     pub fn start() -> Stopwatch {
         Stopwatch { wall: Instant::now(), cpu: cpu_seconds() }
     }
@@ -24,7 +23,25 @@ impl Stopwatch {
             cpu_seconds: cpu_seconds() - self.cpu,
             peak_memory_kb: peak_memory_kb(),
             messages_delivered: messages,
+            snapshots: None,
         }
+    }
+}
+
+/// An instant of real time.
+#[derive(Debug)]
+pub(super) struct Instant(std::time::Instant);
+
+impl Instant {
+    /// This instant.
+    #[expect(clippy::disallowed_methods, reason = "decides when to save, never what")]
+    pub(super) fn now() -> Instant {
+        Instant(std::time::Instant::now())
+    }
+
+    /// The time since then.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.0.elapsed()
     }
 }
 

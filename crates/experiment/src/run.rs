@@ -10,8 +10,8 @@ use haggle_recording::{Books, Listener, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
-    Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
-    sha256,
+    Provenance, ResultsError, RunDigest, RunReader, RunWriter, SnapshotCost, Summary, Timing,
+    WriteOptions, sha256,
 };
 use haggle_runtime::{
     Arrivals, Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World,
@@ -301,6 +301,7 @@ fn carry_out(
                 stopwatch: &stopwatch,
                 check: conduct.check,
                 cleared,
+                snapshots: snapshots.as_ref().map(Snapshots::cost),
             };
             let written = rest.write(finished)?;
             // Also those of an earlier run: these results are complete.
@@ -421,6 +422,7 @@ struct Rest<'a> {
     stopwatch: &'a Stopwatch,
     check: bool,
     cleared: Option<PathBuf>,
+    snapshots: Option<SnapshotCost>,
 }
 
 impl Rest<'_> {
@@ -466,7 +468,8 @@ impl Rest<'_> {
             drawn = draw_all(&self.scenario.figures, &reader, finished.folder())?;
         }
         // Measured last, so that it includes the audit and the figures.
-        finished.write_timing(&self.stopwatch.timing(self.messages))?;
+        let timing = self.stopwatch.timing(self.messages);
+        finished.write_timing(&Timing { snapshots: self.snapshots, ..timing })?;
         Ok(Written {
             folder: finished.publish()?,
             digest,

@@ -15,16 +15,17 @@ use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use haggle_model::{Span, Time};
 use haggle_recording::Journal;
-use haggle_results::{Input, OwnRule, sha256};
+use haggle_results::{Input, OwnRule, SnapshotCost, sha256};
 use haggle_runtime::{Simulation, Snapshot};
 use haggle_scenario::{Rules, Scenario};
 use haggle_scheduling::own::with_rules;
 use serde::{Deserialize, Serialize};
 
+use super::cost::Instant;
 use super::run::BUILD;
 
 /// Layout of snapshots. It changes with the files, and with the state of any actor.
@@ -88,6 +89,7 @@ pub struct Snapshots {
     /// `None` at the first start of the run.
     origin: Option<Origin>,
     saved: Option<Saved>,
+    cost: SnapshotCost,
 }
 
 /// Reason why snapshots cannot be written, or a run cannot continue.
@@ -161,7 +163,7 @@ impl Snapshots {
     /// Snapshots of a run that begins.
     pub fn begin(begun: Begun) -> Snapshots {
         let folder = folder_of(&begun.results);
-        Snapshots { folder, begun, origin: None, saved: None }
+        Snapshots { folder, begun, origin: None, saved: None, cost: SnapshotCost::default() }
     }
 
     /// The snapshots of an interrupted run with these results.
@@ -194,7 +196,8 @@ impl Snapshots {
         let state = folder.join("state");
         let saved = state.exists().then(|| read_state(&state)).transpose()?;
         let begun = origin.begun.clone();
-        Ok(Snapshots { folder, begun, origin: Some(origin), saved })
+        let cost = SnapshotCost::default();
+        Ok(Snapshots { folder, begun, origin: Some(origin), saved, cost })
     }
 
     /// The run as it was started.
@@ -278,15 +281,29 @@ impl Snapshots {
 
     /// Writes a snapshot, and removes the one before.
     pub(super) fn save(
-        &self,
+        &mut self,
         simulation: &Simulation<'_>,
         journal: u64,
     ) -> Result<(), SnapshotError> {
-        let path = self.folder.join("state");
+        let (path, start) = (self.folder.join("state"), Instant::now());
         let body = postcard::to_stdvec(simulation);
         let body = body.map_err(|error| at(&path, io::Error::other(error)))?;
         let head = format!("{} {journal}\n", sha256(&body));
-        self.replace(&path, &[head.as_bytes(), &body])
+        self.replace(&path, &[head.as_bytes(), &body])?;
+        let (seconds, bytes) = (start.elapsed().as_secs_f64(), body.len() as u64);
+        let SnapshotCost { count, bytes_max, seconds_max, seconds: before } = self.cost;
+        self.cost = SnapshotCost {
+            count: count + 1,
+            bytes_max: bytes_max.max(bytes),
+            seconds_max: seconds_max.max(seconds),
+            seconds: before + seconds,
+        };
+        Ok(())
+    }
+
+    /// Cost of the snapshots so far.
+    pub(super) fn cost(&self) -> SnapshotCost {
+        self.cost
     }
 
     fn events(&self) -> PathBuf {

@@ -45,7 +45,7 @@ pub use metrics::{
     Networks, Plans, SettledAttempt, SettledJob, Summary,
 };
 pub use pack::PackWriter;
-pub use provenance::{Input, OwnRule, Provenance, Timing};
+pub use provenance::{Input, OwnRule, Provenance, SnapshotCost, Timing};
 pub use reader::{JobRow, JobTimes, PlacementRow, ResourceRow, RunReader};
 pub use regular::read_text;
 pub use sweep_folder::{SweepFolder, folder_of_run};

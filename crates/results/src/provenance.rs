@@ -124,4 +124,20 @@ pub struct Timing {
     pub peak_memory_kb: u64,
     /// Messages delivered.
     pub messages_delivered: u64,
+    /// Cost of the snapshots of the run, or of its last part if it was continued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<SnapshotCost>,
+}
+
+/// Cost of the snapshots of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotCost {
+    /// Number of snapshots.
+    pub count: u64,
+    /// Size of the largest one, bytes.
+    pub bytes_max: u64,
+    /// Elapsed time of the slowest one, s.
+    pub seconds_max: f64,
+    /// Elapsed time of all of them, s.
+    pub seconds: f64,
 }
