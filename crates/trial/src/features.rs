@@ -19,6 +19,8 @@ pub struct Done {
     pub resume: bool,
     /// True if a job was explained.
     pub explain: bool,
+    /// True if it was continued from a snapshot.
+    pub snapshot: bool,
     /// True if the run was compared.
     pub compare: bool,
     /// True if the tables were checked.
@@ -31,7 +33,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
-const FEATURES: [(&str, Has); 36] = [
+const FEATURES: [(&str, Has); 37] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -79,6 +81,7 @@ const FEATURES: [(&str, Has); 36] = [
     ("explain", |_, done| done.explain),
     ("compare", |_, done| done.compare),
     ("tables", |_, done| done.tables),
+    ("snapshot", |_, done| done.snapshot),
 ];
 
 /// The names of all features, in the order of the table.

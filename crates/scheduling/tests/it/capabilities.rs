@@ -77,7 +77,7 @@ fn a_queue_serves_what_its_capabilities_name() {
     for (name, scheduling) in queues() {
         let mut queue = scheduling.build(4);
         let guarantees = services(queue.capabilities());
-        for ((service, guarantee), served) in guarantees.into_iter().zip(are_served(&mut *queue)) {
+        for ((service, guarantee), served) in guarantees.into_iter().zip(are_served(&mut **queue)) {
             assert_eq!(served, guarantee.is_ok(), "{name}: {service}");
         }
     }

@@ -2,15 +2,23 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::DerefMut;
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Killed, LocalQueue, LocalScheduler, Order, Policy, Request,
+    Compression, EdfConfig, Fractions, Killed, LocalScheduler, Order, Policy, Request,
     ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use proptest::prelude::*;
 
 use crate::obvious::Obvious;
+
+/// A queue of ours, or a definition of one.
+type Queue = dyn DerefMut<Target = dyn LocalScheduler>;
+
+fn boxed(queue: impl LocalScheduler + 'static) -> Box<dyn LocalScheduler> {
+    Box::new(queue)
+}
 
 const PROCESSORS: u32 = 8;
 
@@ -68,7 +76,7 @@ fn failure() -> impl Strategy<Value = Failure> {
 /// Work of a provider for its scheduler, without the numbers of processors.
 struct Machine<'a> {
     work: &'a [Work],
-    scheduler: Box<LocalQueue>,
+    scheduler: Box<Queue>,
     /// (planned end, attempt) of running jobs.
     running: BTreeMap<Slot, (Time, u32)>,
     attempts: u32,
@@ -146,7 +154,7 @@ fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32>
 }
 
 /// Runs the work with failures. Returns every start in order.
-fn run_by(scheduler: Box<LocalQueue>, work: &[Work], failures: &[Failure]) -> Vec<(Time, Slot)> {
+fn run_by(scheduler: Box<Queue>, work: &[Work], failures: &[Failure]) -> Vec<(Time, Slot)> {
     let mut machine = Machine {
         work,
         scheduler,
@@ -237,7 +245,7 @@ proptest! {
                     let config = SchedulerConfig { policy, order, compression };
                     let fast = run_by(config.build(PROCESSORS), &work, &failures);
                     let obvious = Obvious::new(PROCESSORS, policy, order, compression);
-                    let expected = run_by(Box::new(obvious), &work, &failures);
+                    let expected = run_by(Box::new(boxed(obvious)), &work, &failures);
                     prop_assert_eq!(fast, expected, "{}", config);
                     if policy != Policy::Conservative {
                         break;

@@ -1,19 +1,26 @@
 //! Windows of maintenance under every scheduler.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::DerefMut;
 
 use haggle_model::Span;
 use haggle_model::reservation::Remedy;
 use haggle_scheduling::reservations::{Displaced, Granting, ReservationConfig, Reserve, Window};
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Interval, Killed, LocalQueue, LocalScheduler, Order,
-    Overlap, Policy, Request, ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling,
-    Shares, Slot,
+    Compression, EdfConfig, Fractions, Interval, Killed, LocalScheduler, Order, Overlap, Policy,
+    Request, ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use haggle_testing::at;
 use proptest::prelude::*;
 
 use crate::obvious::Obvious;
+
+/// A queue of ours, or a definition of one.
+type Queue = dyn DerefMut<Target = dyn LocalScheduler>;
+
+fn boxed(queue: impl LocalScheduler + 'static) -> Box<dyn LocalScheduler> {
+    Box::new(queue)
+}
 
 const PROCESSORS: u32 = 8;
 
@@ -70,7 +77,7 @@ fn closings() -> impl Strategy<Value = Vec<Closing>> {
 /// Work of a provider for its scheduler, without the numbers of processors.
 struct Machine<'a> {
     work: &'a [Work],
-    scheduler: Box<LocalQueue>,
+    scheduler: Box<Queue>,
     /// (end, planned end) of running jobs.
     running: BTreeMap<Slot, (i64, i64)>,
     /// Windows in progress, with their processors.
@@ -157,7 +164,7 @@ type Failure = (i64, i64, u32);
 
 /// Runs second by second. A job that overruns goes on for its requested time again.
 fn run(
-    scheduler: Box<LocalQueue>,
+    scheduler: Box<Queue>,
     work: &[Work],
     closings: &[Closing],
     failures: &[Failure],
@@ -178,7 +185,7 @@ fn run(
     let mut to_restore: Vec<(i64, u32)> = Vec::new();
     let mut now = 0;
     while machine.ends.contains(&None) {
-        assert!(now < 5_000, "{:?}", machine.scheduler);
+        assert!(now < 5_000, "{:?}", &**machine.scheduler);
         for (_, processors) in to_restore.extract_if(.., |it| it.0 == now) {
             machine.down -= processors;
             machine.scheduler.restored(at(now), processors);
@@ -280,7 +287,7 @@ proptest! {
             }
             let (fast, _) = run(config.build(PROCESSORS), &work, &closings, &[]);
             let obvious = Obvious::new(PROCESSORS, policy, order, compression);
-            let (expected, _) = run(Box::new(obvious), &work, &closings, &[]);
+            let (expected, _) = run(Box::new(boxed(obvious)), &work, &closings, &[]);
             prop_assert_eq!(fast, expected, "{}", config);
         }
     }
@@ -349,7 +356,7 @@ fn maintenance_stays_where_it_is_when_the_end_of_a_long_queue_moves() {
         let SchedulerConfig { policy, order, compression } = config;
         let (fast, _) = run(config.build(PROCESSORS), &work, &[closing], &[]);
         let obvious = Obvious::new(PROCESSORS, policy, order, compression);
-        let (expected, _) = run(Box::new(obvious), &work, &[closing], &[]);
+        let (expected, _) = run(Box::new(boxed(obvious)), &work, &[closing], &[]);
         assert_eq!(fast, expected, "{config}");
     }
 }

@@ -26,7 +26,7 @@ fn check_with(
     let config = SchedulerConfig { policy, order: Order::Arrival, compression };
     let input: Vec<TestJob> =
         jobs.iter().map(|&(s, requested, run, p, _)| TestJob::new(s, requested, run, p)).collect();
-    let starts = replay(&mut *config.build(processors), processors, &input).starts;
+    let starts = replay(&mut **config.build(processors), processors, &input).starts;
     let expected: Vec<i64> = jobs.iter().map(|&(.., start)| start).collect();
     assert_eq!(starts, expected, "{config}");
 }

@@ -63,7 +63,7 @@ proptest! {
                         continue;
                     }
                     let config = SchedulerConfig { policy, order, compression };
-                    let fast = replay(&mut *config.build(8), 8, &jobs);
+                    let fast = replay(&mut **config.build(8), 8, &jobs);
                     let mut obvious = Obvious::new(8, policy, order, compression);
                     let expected = replay(&mut obvious, 8, &jobs);
                     prop_assert_eq!(fast, expected, "{}", config);
@@ -148,7 +148,7 @@ fn m1_conservative_backfilling_compresses_after_an_early_end() {
     let responses = |compression| {
         let (policy, order) = (Policy::Conservative, Order::Arrival);
         let mut queue = SchedulerConfig { policy, order, compression }.build(4);
-        let outcome = replay(&mut *queue, 4, &jobs);
+        let outcome = replay(&mut **queue, 4, &jobs);
         let responses = outcome.starts.iter().zip(&jobs).map(|(s, j)| s + j.actual() - j.submit);
         (responses.collect::<Vec<i64>>(), outcome.promises)
     };

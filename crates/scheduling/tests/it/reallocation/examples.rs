@@ -127,7 +127,7 @@ fn reservations(queue: &mut dyn LocalScheduler) -> (Vec<i64>, Vec<i64>) {
 /// M-3.
 #[test]
 fn each_job_of_a_queue_has_a_reservation() {
-    let (before, after) = reservations(&mut *conservative(4));
+    let (before, after) = reservations(&mut **conservative(4));
     // The third has started at once.
     assert_eq!((before, after), (vec![0, 100, 0, 150], vec![40, 90]));
     let (before, after) = reservations(&mut Fcfs::new(4, Order::Arrival));

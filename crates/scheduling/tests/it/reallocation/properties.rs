@@ -4,7 +4,7 @@ use haggle_model::job::HiddenRunTime;
 use haggle_model::moldable::Rounding;
 use haggle_model::{Job, JobShape, Span, Speedup};
 use haggle_scheduling::reallocation::{Algorithm, ReallocationHeuristic, Rule, Tuning};
-use haggle_scheduling::{Fcfs, LocalQueue, LocalScheduler, Order, Slot};
+use haggle_scheduling::{Fcfs, LocalQueue, Order, Slot};
 use haggle_testing::at;
 use proptest::prelude::*;
 
@@ -60,7 +60,7 @@ proptest! {
     fn every_job_is_done_when_it_is_in_the_obvious_version(drawn in worlds()) {
         let Drawn { sites, jobs, fcfs, tuning, period, threshold, window, cost } = drawn;
         let fast = |processors| -> Box<LocalQueue> {
-            if fcfs { Box::new(Fcfs::new(processors, Order::Arrival)) } else { conservative(processors) }
+            if fcfs { Box::new(LocalQueue::Fcfs(Fcfs::new(processors, Order::Arrival))) } else { conservative(processors) }
         };
         for algorithm in Algorithm::ALL {
             let all = ReallocationHeuristic::ALL.into_iter();

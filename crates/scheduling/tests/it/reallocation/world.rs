@@ -7,7 +7,7 @@ use haggle_model::{Job, JobId, Moldable, Sizing, Span, StageIn, Time};
 use haggle_scheduling::reallocation::{
     Clusters, Reallocated, Rule, Tuning, Waiting, first_done, reallocate,
 };
-use haggle_scheduling::{Conservative, LocalQueue, LocalScheduler, Request, Slot};
+use haggle_scheduling::{Conservative, LocalQueue, Request, Slot};
 use haggle_testing::at;
 
 use super::obvious;
@@ -335,5 +335,9 @@ impl<Q: Queue> Clusters for World<Q> {
 /// A queue with conservative backfilling that compresses in the order of the queue.
 pub(super) fn conservative(processors: u32) -> Box<LocalQueue> {
     use haggle_scheduling::{Compression, Order};
-    Box::new(Conservative::new(processors, Order::Arrival, Compression::JobByJob))
+    Box::new(LocalQueue::Conservative(Conservative::new(
+        processors,
+        Order::Arrival,
+        Compression::JobByJob,
+    )))
 }
