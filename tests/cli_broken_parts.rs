@@ -227,6 +227,22 @@ fn a_job_that_is_broken_before_the_end_of_the_run_has_one_record() {
 }
 
 #[test]
+fn a_part_that_ended_before_another_one_broke_is_in_the_tables() {
+    let job = "{ submit = \"10s\", processors = 2, run = \"0s\", requested = \"10s\" }";
+    // The part of the second site breaks after its commit, so the job never starts there.
+    let fails = "max-attempts = 1\n[[failures]]\nof = [\"site-2\"]\noutages = [[\"36s\", \"1000s\"]]\n\
+                 [network]\nlatency = \"5s\"\n";
+    let world = small(job, "policy = \"rigid\", parts = 2", 2, fails);
+    for (horizon, outcome) in
+        [("", "1 failed"), ("[scenario]\nhorizon = \"40s\"\n", "1 still running")]
+    {
+        let said = runs(&format!("{world}{horizon}"));
+        assert!(said.starts_with("exit code: 0"), "{said}");
+        assert!(said.contains(outcome), "{said}");
+    }
+}
+
+#[test]
 fn a_hold_ends_when_its_processors_fail() {
     let jobs = "{ submit = \"0s\", processors = 2, run = \"60s\", requested = \"60s\" }, \
                 { submit = \"60s\", processors = 2, run = \"60s\", requested = \"60s\" }";
