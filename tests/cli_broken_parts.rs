@@ -242,6 +242,79 @@ fn a_part_that_ended_before_another_one_broke_is_in_the_tables() {
     }
 }
 
+/// Columns `attempt`, `provider`, `starting_time`, `finish_time` and `outcome` of all attempts.
+fn attempts(folder: &Folder) -> Vec<String> {
+    let table = folder.read("out/attempts.csv");
+    let row = |line: &str| {
+        let cells = Vec::from_iter(line.split(','));
+        [3, 4, 7, 8, 11].map(|at| cells[at]).join(" ")
+    };
+    table.lines().skip(1).map(row).collect()
+}
+
+const FAILS: &str = "[[failures]]\nof = [\"site-2\"]\noutages = [[\"50s\", \"1000s\"]]\n";
+const WHOLE: &str = "{ submit = \"0s\", processors = 8, run = \"100s\", requested = \"200s\" }";
+const CHECKED: [&str; 7] = ["run", "world.toml", "--check", "--format", "csv", "-o", "out"];
+
+#[test]
+fn a_part_that_is_given_up_has_a_row_and_is_in_the_story_of_its_job() {
+    let exact = "policy = \"rigid\", overhead = { law = \"constant\", value = 0 }";
+    let folder = Folder::with(&[("world.toml", &small(WHOLE, exact, 4, FAILS))]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    let rows = [
+        "1 site-1 1000.0 1100.0 completed",
+        "2 site-2 1000.0 1100.0 completed",
+        "3 site-2 0.0 50.0 failed",
+        "4 site-1 0.0 50.0 given_up",
+    ];
+    assert_eq!(attempts(&folder), rows);
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    assert_eq!(summary["failures"]["work_lost"], 400.0);
+    assert_eq!(summary["failures"]["work"], 1200.0);
+    let story = folder.haggle(&["explain", "out", "0"]);
+    for line in [
+        "part started at site-1 on 4 processors",
+        "part at site-1 given up after 50 s: its job could not run as a whole",
+        "part at site-2 failed after 50 s: processors down until 1000 s",
+    ] {
+        assert!(story.contains(line), "{line} is not in {story}");
+    }
+    let lost = story.lines().find(|line| line.contains("wasted computing"));
+    assert!(lost.is_some_and(|line| line.contains(" 50")), "{story}");
+    assert!(!story.contains("3 parts"), "{story}");
+}
+
+#[test]
+fn a_part_that_ends_after_its_job_has_a_row() {
+    for (network, end) in [("", 50.0), ("[network]\nlatency = \"5s\"\n", 60.0)] {
+        let fails = format!("max-attempts = 1\n{FAILS}{network}");
+        let folder =
+            Folder::with(&[("world.toml", &small(WHOLE, "policy = \"rigid\"", 4, &fails))]);
+        let said = folder.haggle(&CHECKED);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+        let rows = attempts(&folder);
+        assert!(rows.iter().any(|row| row.ends_with(&format!("{end:.1} given_up"))), "{rows:?}");
+        assert!(folder.haggle(&["explain", "out", "0"]).contains("part at site-1 given up"));
+    }
+}
+
+#[test]
+fn a_late_part_that_loses_its_processors_was_given_up() {
+    // Site 1 fails after the job has failed with site 2, and before it is notified of that.
+    let fails =
+        "max-attempts = 1\n[[failures]]\nof = [\"site-1\"]\noutages = [[\"58s\", \"1000s\"]]\n";
+    let fails = format!("{fails}{FAILS}[network]\nlatency = \"5s\"\n");
+    // Processors fail as long as there are jobs.
+    let jobs = format!("{WHOLE}, {}", WHOLE.replace("0s\", p", "200s\", p"));
+    let folder = Folder::with(&[("world.toml", &small(&jobs, "policy = \"rigid\"", 4, &fails))]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    let rows = attempts(&folder);
+    assert!(rows.iter().any(|row| row.ends_with("58.0 given_up")), "{rows:?}");
+}
+
 #[test]
 fn a_hold_ends_when_its_processors_fail() {
     let jobs = "{ submit = \"0s\", processors = 2, run = \"60s\", requested = \"60s\" }, \

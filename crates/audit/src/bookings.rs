@@ -37,8 +37,9 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         // The queue may move a job on one provider up, and no table has these moves.
         let last = places[places.len() - 1];
         let ran = attempts.get(&job.job).map_or(&[][..], Vec::as_slice);
-        // Attempts of parts that lost their processors were at earlier places.
-        let ran = Vec::from_iter(ran.iter().copied().filter(|it| !it.has_failed()));
+        // Parts that lost their processors, or were given up, were at earlier places.
+        let ran = ran.iter().copied().filter(|it| !it.outcome.is_in_vain());
+        let ran = Vec::from_iter(ran);
         if last.len() > 1 && !ran.is_empty() {
             as_booked(job, last, &ran, findings);
         }
