@@ -358,3 +358,66 @@ submits-to = "site-1"
     assert!(said.starts_with("exit code: 0"), "{said}");
     assert!(said.contains("no provider"), "{said}");
 }
+
+#[test]
+fn patience_ends_with_the_first_start() {
+    // The user asks too late to withdraw the job, which starts before it breaks.
+    let local = r#"
+[[workload]]
+name = "local"
+jobs = [{ submit = "0s", processors = 4, run = "10s", requested = "10s" }]
+
+[[user]]
+name = "locals"
+workload = "local"
+submits-to = "site-1"
+"#;
+    let world = small(WHOLE, "policy = \"rigid\"", 4, &format!("{local}{FAILS}"));
+    let world =
+        world.replacen("submits-to = \"broker\"", "submits-to = \"broker\"\npatience = \"5s\"", 1);
+    let world =
+        world.replacen("submit = \"0s\", processors = 8", "submit = \"1s\", processors = 8", 1);
+    let folder = Folder::with(&[("world.toml", &world)]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    assert!(said.contains("% longer than on one in the mean (`overhead`)"), "{said}");
+    assert!(said.contains("2 completed"), "{said}");
+    assert!(folder.read("out/messages.csv").contains(",not_withdrawn,"));
+}
+
+#[test]
+fn keys_without_effect_on_parts_are_warned_about() {
+    let keys = "on-failure = \"requeue\"\n";
+    let warned = validated(&small(WHOLE, "policy = \"rigid\"", 4, &format!("{keys}{FAILS}")));
+    assert!(warned.contains("`on-failure` of provider \"site\" has no effect"), "{warned}");
+    let local = "[[user]]\nname = \"locals\"\nworkload = \"wide\"\nsubmits-to = \"site-2\"\n";
+    let used = small(WHOLE, "policy = \"rigid\"", 4, &format!("{keys}{local}{FAILS}"));
+    assert!(!validated(&used).contains("no effect"), "{}", validated(&used));
+    let by_protocol = small(WHOLE, "policy = \"rigid\", protocol = \"two-phase\"", 4, "");
+    let warned = validated(&by_protocol);
+    assert!(warned.contains("requests parts, and no disclosure above"), "{warned}");
+}
+
+fn validated(world: &str) -> String {
+    // Lines are joined, because messages are wrapped.
+    let said = Folder::with(&[("world.toml", world)]).haggle(&["validate", "world.toml"]);
+    said.replace("\n  │", "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_form_of_outages_is_named() {
+    let fails =
+        "[[failures]]\nof = [\"site-2\"]\noutages = [{ from = \"50s\", until = \"60s\" }]\n";
+    let refused = validated(&small(WHOLE, "policy = \"rigid\"", 4, fails));
+    assert!(refused.contains("[\"1h\", \"2h\"]"), "{refused}");
+}
+
+#[test]
+fn a_job_without_a_limit_cannot_be_spread() {
+    let job = "{ submit = \"0s\", processors = 8, run = \"100s\" }";
+    let folder = Folder::with(&[("world.toml", &small(job, "policy = \"rigid\"", 4, ""))]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    let story = folder.haggle(&["explain", "out", "0"]);
+    assert!(story.contains("A job for several providers needs a requested time"), "{story}");
+}
