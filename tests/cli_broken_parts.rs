@@ -129,6 +129,9 @@ fn providers_crash_and_their_jobs_are_placed_again_if_messages_are_repeated() {
     let folder = Folder::with(&[("world.toml", &world)]);
     let refused = folder.haggle(&["validate", "world.toml"]);
     assert!(refused.contains("crashes"), "{refused}");
+    // A reliable transport delays messages without bound, so parts could start late.
+    assert!(!refused.contains("reliable"), "{refused}");
+    assert!(refused.contains("help: set `retry` of [metascheduler.coallocation]"), "{refused}");
     let repeats = world.replace("policy = \"rigid\"", "policy = \"rigid\", retry = \"10s\"");
     let (summary, broken) = run(&format!("{repeats}\n[network]\nlatency = \"1s\"\n"));
     assert!(broken, "no part was broken");
@@ -227,6 +230,95 @@ fn a_job_that_is_broken_before_the_end_of_the_run_has_one_record() {
 }
 
 #[test]
+fn a_part_that_ended_before_another_one_broke_is_in_the_tables() {
+    let job = "{ submit = \"10s\", processors = 2, run = \"0s\", requested = \"10s\" }";
+    // The part of the second site breaks after its commit, so the job never starts there.
+    let fails = "max-attempts = 1\n[[failures]]\nof = [\"site-2\"]\noutages = [[\"36s\", \"1000s\"]]\n\
+                 [network]\nlatency = \"5s\"\n";
+    let world = small(job, "policy = \"rigid\", parts = 2", 2, fails);
+    for (horizon, outcome) in
+        [("", "1 failed"), ("[scenario]\nhorizon = \"40s\"\n", "1 still running")]
+    {
+        let said = runs(&format!("{world}{horizon}"));
+        assert!(said.starts_with("exit code: 0"), "{said}");
+        assert!(said.contains(outcome), "{said}");
+    }
+}
+
+/// Columns `attempt`, `provider`, `starting_time`, `finish_time` and `outcome` of all attempts.
+fn attempts(folder: &Folder) -> Vec<String> {
+    let table = folder.read("out/attempts.csv");
+    let row = |line: &str| {
+        let cells = Vec::from_iter(line.split(','));
+        [3, 4, 7, 8, 11].map(|at| cells[at]).join(" ")
+    };
+    table.lines().skip(1).map(row).collect()
+}
+
+const FAILS: &str = "[[failures]]\nof = [\"site-2\"]\noutages = [[\"50s\", \"1000s\"]]\n";
+const WHOLE: &str = "{ submit = \"0s\", processors = 8, run = \"100s\", requested = \"200s\" }";
+const CHECKED: [&str; 7] = ["run", "world.toml", "--check", "--format", "csv", "-o", "out"];
+
+#[test]
+fn a_part_that_is_given_up_has_a_row_and_is_in_the_story_of_its_job() {
+    let exact = "policy = \"rigid\", overhead = { law = \"constant\", value = 0 }";
+    let folder = Folder::with(&[("world.toml", &small(WHOLE, exact, 4, FAILS))]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    let rows = [
+        "1 site-1 1000.0 1100.0 completed",
+        "2 site-2 1000.0 1100.0 completed",
+        "3 site-2 0.0 50.0 failed",
+        "4 site-1 0.0 50.0 given_up",
+    ];
+    assert_eq!(attempts(&folder), rows);
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    assert_eq!(summary["failures"]["work_lost"], 400.0);
+    assert_eq!(summary["failures"]["work"], 1200.0);
+    let story = folder.haggle(&["explain", "out", "0"]);
+    for line in [
+        "part started at site-1 on 4 processors",
+        "part at site-1 given up after 50 s: its job could not run as a whole",
+        "part at site-2 failed after 50 s: processors down until 1000 s",
+    ] {
+        assert!(story.contains(line), "{line} is not in {story}");
+    }
+    let lost = story.lines().find(|line| line.contains("wasted computing"));
+    assert!(lost.is_some_and(|line| line.contains(" 50")), "{story}");
+    assert!(!story.contains("3 parts"), "{story}");
+}
+
+#[test]
+fn a_part_that_ends_after_its_job_has_a_row() {
+    for (network, end) in [("", 50.0), ("[network]\nlatency = \"5s\"\n", 60.0)] {
+        let fails = format!("max-attempts = 1\n{FAILS}{network}");
+        let folder =
+            Folder::with(&[("world.toml", &small(WHOLE, "policy = \"rigid\"", 4, &fails))]);
+        let said = folder.haggle(&CHECKED);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+        let rows = attempts(&folder);
+        assert!(rows.iter().any(|row| row.ends_with(&format!("{end:.1} given_up"))), "{rows:?}");
+        assert!(folder.haggle(&["explain", "out", "0"]).contains("part at site-1 given up"));
+    }
+}
+
+#[test]
+fn a_late_part_that_loses_its_processors_was_given_up() {
+    // Site 1 fails after the job has failed with site 2, and before it is notified of that.
+    let fails =
+        "max-attempts = 1\n[[failures]]\nof = [\"site-1\"]\noutages = [[\"58s\", \"1000s\"]]\n";
+    let fails = format!("{fails}{FAILS}[network]\nlatency = \"5s\"\n");
+    // Processors fail as long as there are jobs.
+    let jobs = format!("{WHOLE}, {}", WHOLE.replace("0s\", p", "200s\", p"));
+    let folder = Folder::with(&[("world.toml", &small(&jobs, "policy = \"rigid\"", 4, &fails))]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    let rows = attempts(&folder);
+    assert!(rows.iter().any(|row| row.ends_with("58.0 given_up")), "{rows:?}");
+}
+
+#[test]
 fn a_hold_ends_when_its_processors_fail() {
     let jobs = "{ submit = \"0s\", processors = 2, run = \"60s\", requested = \"60s\" }, \
                 { submit = \"60s\", processors = 2, run = \"60s\", requested = \"60s\" }";
@@ -265,4 +357,67 @@ submits-to = "site-1"
     let said = runs(&small(jobs, "policy = \"rigid\"", 1, local));
     assert!(said.starts_with("exit code: 0"), "{said}");
     assert!(said.contains("no provider"), "{said}");
+}
+
+#[test]
+fn patience_ends_with_the_first_start() {
+    // The user asks too late to withdraw the job, which starts before it breaks.
+    let local = r#"
+[[workload]]
+name = "local"
+jobs = [{ submit = "0s", processors = 4, run = "10s", requested = "10s" }]
+
+[[user]]
+name = "locals"
+workload = "local"
+submits-to = "site-1"
+"#;
+    let world = small(WHOLE, "policy = \"rigid\"", 4, &format!("{local}{FAILS}"));
+    let world =
+        world.replacen("submits-to = \"broker\"", "submits-to = \"broker\"\npatience = \"5s\"", 1);
+    let world =
+        world.replacen("submit = \"0s\", processors = 8", "submit = \"1s\", processors = 8", 1);
+    let folder = Folder::with(&[("world.toml", &world)]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    assert!(said.contains("% longer than on one in the mean (`overhead`)"), "{said}");
+    assert!(said.contains("2 completed"), "{said}");
+    assert!(folder.read("out/messages.csv").contains(",not_withdrawn,"));
+}
+
+#[test]
+fn keys_without_effect_on_parts_are_warned_about() {
+    let keys = "on-failure = \"requeue\"\n";
+    let warned = validated(&small(WHOLE, "policy = \"rigid\"", 4, &format!("{keys}{FAILS}")));
+    assert!(warned.contains("`on-failure` of provider \"site\" has no effect"), "{warned}");
+    let local = "[[user]]\nname = \"locals\"\nworkload = \"wide\"\nsubmits-to = \"site-2\"\n";
+    let used = small(WHOLE, "policy = \"rigid\"", 4, &format!("{keys}{local}{FAILS}"));
+    assert!(!validated(&used).contains("no effect"), "{}", validated(&used));
+    let by_protocol = small(WHOLE, "policy = \"rigid\", protocol = \"two-phase\"", 4, "");
+    let warned = validated(&by_protocol);
+    assert!(warned.contains("requests parts, and no disclosure above"), "{warned}");
+}
+
+fn validated(world: &str) -> String {
+    // Lines are joined, because messages are wrapped.
+    let said = Folder::with(&[("world.toml", world)]).haggle(&["validate", "world.toml"]);
+    said.replace("\n  │", "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_form_of_outages_is_named() {
+    let fails =
+        "[[failures]]\nof = [\"site-2\"]\noutages = [{ from = \"50s\", until = \"60s\" }]\n";
+    let refused = validated(&small(WHOLE, "policy = \"rigid\"", 4, fails));
+    assert!(refused.contains("[\"1h\", \"2h\"]"), "{refused}");
+}
+
+#[test]
+fn a_job_without_a_limit_cannot_be_spread() {
+    let job = "{ submit = \"0s\", processors = 8, run = \"100s\" }";
+    let folder = Folder::with(&[("world.toml", &small(job, "policy = \"rigid\"", 4, ""))]);
+    let said = folder.haggle(&CHECKED);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    let story = folder.haggle(&["explain", "out", "0"]);
+    assert!(story.contains("A job for several providers needs a requested time"), "{story}");
 }

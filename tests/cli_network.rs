@@ -494,3 +494,60 @@ fn a_late_move_cannot_be_undone() {
     let refused = shown(&moves);
     assert!(refused.contains("a move whose commit is late cannot be undone"), "{refused}");
 }
+
+/// Jobs for three providers, over a network that loses messages and repeats them late.
+const LATE: &str = r#"
+[results]
+messages = "counts"
+
+[[workload]]
+name = "wide"
+jobs = [
+    { submit = "200s", processors = 10, run = "1s", requested = "10s" },
+    { submit = "400s", processors = 2, run = "600s", requested = "1200s" },
+    { submit = "400s", processors = 1, run = "30s", requested = "40s" },
+]
+
+[[user]]
+name = "users"
+workload = "wide"
+submits-to = "broker"
+
+[[metascheduler]]
+name = "broker"
+coallocation = { policy = "rigid", trials = 5, retry = "500ms" }
+
+[[provider]]
+name = "site"
+count = 3
+processors = 6
+policy = "conservative"
+disclosure = "slots"
+
+[network]
+transport = "reliable"
+retransmission-timeout = "12s"
+loss = "30%"
+"#;
+
+/// Each try of a job asks each provider once: no copy of a question is under way beside it.
+#[test]
+fn over_a_reliable_transport_actors_repeat_no_message() {
+    let protocol = "policy = \"rigid\", protocol = { name = \"one-phase\", sequential = true }, patience = \"10s\", trials = 100";
+    let sequential = LATE.replace("policy = \"rigid\", trials = 5", protocol);
+    for (world, questions, tries) in [(LATE, "get_slots", 5), (&sequential, "tx_delete", 100)] {
+        let folder = Folder::with(&[("late.toml", world)]);
+        let run = ["run", "late.toml", "--check", "--no-figures", "--format", "csv", "-o", "out"];
+        let said = folder.haggle(&run);
+        assert!(said.starts_with("exit code: 0"), "{said}");
+        let counts = folder.read("out/message_counts.csv");
+        let count = |line: &str| {
+            let mut cells = line.split(',').skip(2);
+            (cells.next() == Some(questions)).then(|| cells.next()?.parse::<u64>().ok()).flatten()
+        };
+        let asked: u64 = counts.lines().filter_map(count).sum();
+        assert!(0 < asked && asked <= 3 * 3 * tries, "{asked} {questions}\n{counts}");
+    }
+    let warned = Folder::with(&[("late.toml", &sequential)]).haggle(&["validate", "late.toml"]);
+    assert!(warned.contains("`retry` of the co-allocation of metascheduler"), "{warned}");
+}

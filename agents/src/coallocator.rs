@@ -82,6 +82,8 @@ pub struct CoallocatorConfig {
     /// Time between repetitions of messages without answer; `None` = no message is ever lost. Jobs may be lost if they
     /// move and messages are repeated.
     pub retry: Option<Span>,
+    /// False if the transport itself repeats lost messages; a copy would only be one more message.
+    pub resends: bool,
     /// True if a provider may break an agreement: its processors fail, its scheduler crashes, or work at it runs
     /// longer than planned. Jobs may be lost if they move and agreements are broken.
     pub may_break: bool,
@@ -192,11 +194,10 @@ impl Coallocator {
             known: Known::nothing(config.providers.len()),
             desk: Desk::default(),
             seat: agreement::seat(config.me, config.retry),
-            numbered: Numbered::with(
-                config.retry.into_iter().flat_map(|retry| {
-                    config.providers.iter().map(move |&provider| (provider, retry))
-                }),
-            ),
+            numbered: Numbered::with(config.retry.into_iter().flat_map(|retry| {
+                let retry = config.resends.then_some(retry);
+                config.providers.iter().map(move |&provider| (provider, retry))
+            })),
             arrived: Vec::new(),
             waiting: Waiting::new(config.requests),
             turn: None,

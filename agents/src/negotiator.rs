@@ -57,6 +57,8 @@ pub struct NegotiatorConfig {
     pub offers_wait: Option<Span>,
     /// Time between repetitions of messages without answer; `None` = no message is ever lost.
     pub retry: Option<Span>,
+    /// False if the transport itself repeats lost messages; a copy would only be one more message.
+    pub resends: bool,
 }
 
 /// Places bags by bargaining.
@@ -137,11 +139,10 @@ impl Negotiator {
             queue: Queue::default(),
             seat: agreement::seat(config.me, config.retry),
             jobs: BTreeMap::new(),
-            numbered: Numbered::with(
-                config.retry.into_iter().flat_map(|retry| {
-                    config.providers.iter().map(move |&provider| (provider, retry))
-                }),
-            ),
+            numbered: Numbered::with(config.retry.into_iter().flat_map(|retry| {
+                let retry = config.resends.then_some(retry);
+                config.providers.iter().map(move |&provider| (provider, retry))
+            })),
             table: BagTable::default(),
             config,
         }

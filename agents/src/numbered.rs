@@ -10,6 +10,9 @@
 //!      │ ◀──────── Received, next is 2 ─│
 //! ```
 //!
+//! A reliable transport repeats lost messages itself and keeps their order. There, nothing is repeated here: each
+//! copy would be one more message that the others behind it wait for.
+//!
 //! Both sides keep this state over a crash, as the rest of their state. An agreement on a bag or on parts does
 //! not need numbers: its machines repeat their own messages, and take repeated ones
 //! ([`haggle_agreements`]).
@@ -60,8 +63,8 @@ pub(crate) struct Numbered {
 /// The two directions between an actor and a peer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Peer {
-    /// Time between two repetitions.
-    retry: Span,
+    /// Time between two repetitions; `None` = the transport repeats lost messages.
+    retry: Option<Span>,
     /// Number of the first message that is not acknowledged.
     first: u64,
     /// Messages that are not acknowledged, in the order of their numbers.
@@ -75,9 +78,10 @@ struct Peer {
 }
 
 impl Peer {
-    fn new(retry: Span) -> Peer {
+    fn new(retry: Option<Span>) -> Peer {
         let (sent, early) = Default::default();
-        Peer { retry: retry.max(Span::TICK), first: 0, sent, again: Time::FOREVER, next: 0, early }
+        let retry = retry.map(|retry| retry.max(Span::TICK));
+        Peer { retry, first: 0, sent, again: Time::FOREVER, next: 0, early }
     }
 
     /// Sends all messages that are not acknowledged, and sets the time of the next repetition.
@@ -85,13 +89,17 @@ impl Peer {
         for (number, message) in (self.first..).zip(&self.sent) {
             out.send(to, NumberedMessage::Item { number, message: Box::new(message.clone()) });
         }
-        self.again = now + self.retry;
+        self.again = self.next_repetition(now);
+    }
+
+    fn next_repetition(&self, now: Time) -> Time {
+        self.retry.map_or(Time::FOREVER, |retry| now + retry)
     }
 }
 
 impl Numbered {
-    /// For these peers, each with the time between two repetitions.
-    pub(crate) fn with(peers: impl IntoIterator<Item = (ActorId, Span)>) -> Numbered {
+    /// For these peers, each with the time between two repetitions; `None` = the transport repeats lost messages.
+    pub(crate) fn with(peers: impl IntoIterator<Item = (ActorId, Option<Span>)>) -> Numbered {
         let peers = peers.into_iter().map(|(peer, retry)| (peer, Peer::new(retry)));
         Numbered { peers: peers.collect() }
     }
@@ -162,7 +170,7 @@ impl Numbered {
             };
             let number = peer.first + peer.sent.len() as u64;
             if peer.sent.is_empty() {
-                peer.again = now + peer.retry;
+                peer.again = peer.next_repetition(now);
                 is_first = true;
             }
             peer.sent.push_back(message.clone());

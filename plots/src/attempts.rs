@@ -255,7 +255,8 @@ fn outcome_colour(outcome: AttemptOutcome) -> Colour {
         AttemptOutcome::Moved => 2,
         AttemptOutcome::Cancelled | AttemptOutcome::WalltimeReached => 3,
         AttemptOutcome::Unfinished => 4,
-        AttemptOutcome::Stranded => 5,
+        // Only parts of jobs at providers are given up.
+        AttemptOutcome::Stranded | AttemptOutcome::GivenUp => 5,
     })
 }
 

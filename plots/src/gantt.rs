@@ -1,7 +1,7 @@
 //! Gantt charts: the jobs on processors over time, with a panel for each provider of each run.
 //!
 //! Few jobs are drawn as bars with their numbers. Colours and patterns stand for groups of jobs. Failed
-//! attempts are pale and hatched. Parts of one job at several providers are joined by a line.
+//! attempts and parts that were given up are pale and hatched. Parts of one job at several providers are joined by a line.
 //! Processors are counted from 0 in each panel. If bars would be too thin, the chart shows the
 //! utilisation of spots instead, (a round length of time) × (some processors). This is fast and correct
 //! for any number of jobs.
@@ -129,8 +129,22 @@ pub struct GanttBar {
     pub start: f64,
     /// End, s.
     pub end: f64,
-    /// True if a failure ended it.
-    pub failed: bool,
+    /// How its work was lost, if it was.
+    pub lost: Option<GanttLoss>,
+}
+
+/// The way in which the work of a bar was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GanttLoss {
+    /// Its processors failed.
+    Failed,
+    /// It is a part that was given up.
+    GivenUp,
+}
+
+impl GanttLoss {
+    const ALL: [(GanttLoss, &str); 2] =
+        [(GanttLoss::Failed, "failed"), (GanttLoss::GivenUp, "given up")];
 }
 
 impl Gantt {
@@ -248,8 +262,12 @@ impl Gantt {
                 let groups = self.groups.iter().enumerate().filter(|(number, _)| is_drawn(*number));
                 legend.extend(groups.map(key));
             }
-            if bars().any(|bar| bar.failed) {
-                legend.push(Key::new("failed", Mark::Hatched, group(0)));
+            let lost = GanttLoss::ALL
+                .into_iter()
+                .filter(|(loss, _)| bars().any(|bar| bar.lost == Some(*loss)));
+            let words = Vec::from_iter(lost.map(|(_, word)| word));
+            if !words.is_empty() {
+                legend.push(Key::new(&words.join(", "), Mark::Hatched, group(0)));
             }
             if parts::any(drawn, !self.marked.is_empty()) {
                 legend.push(Key::new("parts of one job", Mark::Joint, INK));
@@ -288,7 +306,7 @@ impl Gantt {
         let edges = [left, top + up, right - across, bottom];
         // White ground, which shows at the seam and below patterns.
         scene.rectangle([left, top, right, bottom], WHITE);
-        if bar.failed {
+        if bar.lost.is_some() {
             pattern::failed(scene, edges, self.colour(bar));
         } else {
             scene.rectangle(edges, self.ground(bar));
@@ -316,7 +334,7 @@ impl Gantt {
     /// The background of its label.
     fn ground(&self, bar: &GanttBar) -> Colour {
         let colour = self.colour(bar);
-        if bar.failed { pattern::pale(colour) } else { colour }
+        if bar.lost.is_some() { pattern::pale(colour) } else { colour }
     }
 }
 

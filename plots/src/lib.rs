@@ -56,7 +56,7 @@ pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use format::ImageFormat;
-pub use gantt::{BarLabels, Gantt, GanttBar, GanttOutage, GanttProvider};
+pub use gantt::{BarLabels, Gantt, GanttBar, GanttLoss, GanttOutage, GanttProvider};
 pub use graph::{GraphTask, TaskGraph};
 pub use grouping::Grouping;
 pub use job_timeline::{JobAttempt, JobTimeline};

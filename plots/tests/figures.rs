@@ -55,6 +55,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             processors: ProcessorSet::range(8 * (id % 2), if rejected { 0 } else { width }),
             bag: None,
             lost: Vec::new(),
+            given_up: Vec::new(),
             checkpointing: Span::ZERO,
             checkpoints: Vec::new(),
             granted: None,

@@ -1,7 +1,7 @@
 //! What a Gantt chart tells of jobs besides where and when they ran.
 
 use haggle_plots::scene::{Colour, Scene, Shape};
-use haggle_plots::{Figure, Gantt, GanttBar, GanttProvider, LegendPlace, Look, Size};
+use haggle_plots::{Figure, Gantt, GanttBar, GanttLoss, GanttProvider, LegendPlace, Look, Size};
 
 fn bar(job: i64, (first, last): (u32, u32), (start, end): (f64, f64)) -> GanttBar {
     GanttBar {
@@ -14,7 +14,7 @@ fn bar(job: i64, (first, last): (u32, u32), (start, end): (f64, f64)) -> GanttBa
         last,
         start,
         end,
-        failed: false,
+        lost: None,
     }
 }
 
@@ -65,25 +65,25 @@ const WHOLE: (f64, f64) = (0.0, 100.0);
 const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
 const VERMILION: Colour = Colour(0xd5, 0x5e, 0x00);
 
-/// A job in strips, and one of another group that fails.
+/// A job in strips, and one of another group that fails, with a part that is given up.
 #[test]
 fn a_gantt_chart_tells_groups_and_failures() {
-    let of = |group: usize, failed: bool, bar: GanttBar| GanttBar { group, failed, ..bar };
+    let of = |group: usize, lost: Option<GanttLoss>, bar: GanttBar| GanttBar { group, lost, ..bar };
     let mut gantt = chart(vec![provider(
         "north",
         vec![
             bar(7, (64, 65), WHOLE),
-            of(1, true, bar(8, (66, 67), WHOLE)),
+            of(1, Some(GanttLoss::Failed), bar(8, (66, 67), WHOLE)),
             bar(7, (68, 68), WHOLE),
-            of(1, true, bar(8, (70, 71), WHOLE)),
-            of(1, false, bar(9, (72, 73), WHOLE)),
+            of(1, Some(GanttLoss::GivenUp), bar(8, (70, 71), WHOLE)),
+            of(1, None, bar(9, (72, 73), WHOLE)),
         ],
     )]);
     gantt.groups = ["day", "night", "weekend"].map(str::to_owned).to_vec();
     gantt.group_label = "workload".to_owned();
     let scene = drawn(&gantt, Size::default());
     let texts = texts(&scene);
-    for text in ["workload", "day", "night", "failed", "0", "10"] {
+    for text in ["workload", "day", "night", "failed, given up", "0", "10"] {
         assert!(texts.contains(&text), "{text} is not in {texts:?}");
     }
     assert!(!texts.contains(&"64"), "processors are counted from 0: {texts:?}");
@@ -211,7 +211,7 @@ fn many_providers_are_lanes_and_what_does_not_fit_is_said() {
 fn panels_have_one_width_whatever_is_in_the_legend() {
     let plain = chart(vec![provider("a", vec![bar(1, (64, 65), WHOLE)])]);
     let mut failed = plain.clone();
-    failed.providers[0].bars[0].failed = true;
+    failed.providers[0].bars[0].lost = Some(GanttLoss::Failed);
     let right = |gantt: &Gantt, legend| {
         let scene = drawn(gantt, Look { size: Size::default(), legend });
         let ends = scene.shapes.iter().filter_map(|shape| match shape {

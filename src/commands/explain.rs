@@ -300,8 +300,10 @@ fn refused(story: &Story) -> String {
         Some("too_narrow") => format!(
             "It needs {needs}, fewer than its parts take: `parts` of them, of `part-min` processors each."
         ),
-        Some("no_limit") => "A bag needs a requested time: without it, its completion cannot be \
-                             predicted.".to_owned(),
+        Some("no_limit") if story.shape == "bag" => "A bag needs a requested time: without it, its \
+                                                     completion cannot be predicted.".to_owned(),
+        Some("no_limit") => "A job for several providers needs a requested time: without it, its \
+                             parts cannot be booked.".to_owned(),
         Some("wrong_shape") => {
             "Bags go to a metascheduler with a `composition`, other jobs to one with a `placement` or to a provider.".to_owned()
         }

@@ -78,7 +78,7 @@ impl Coallocator {
             lease: retry.map_or(Span::FOREVER, |_| start - now),
             margin: self.reach(),
             in_doubt: InDoubt::Release,
-            retry,
+            retry: retry.filter(|_| self.config.resends),
             hears_all: true,
         };
         let mut acts = Acts::new();

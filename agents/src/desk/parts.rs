@@ -103,8 +103,12 @@ impl<S: InParts> Desk<S> {
     /// A part has started. The submitter is notified of the first one only. False if the sender has
     /// no part.
     pub fn part_started(&mut self, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
-        let Some(Entry { submitter, stage, .. }) = self.get_mut(job) else { return false };
+        let Some(Entry { submitter, stage, withdrawn, .. }) = self.get_mut(job) else {
+            return false;
+        };
         let Some(parts) = stage.parts().filter(|it| it.left.contains(&from)) else { return false };
+        // A user who could not withdraw the job in time waits no longer for its start.
+        *withdrawn = false;
         if !std::mem::replace(&mut parts.started, true) {
             out.send(*submitter, SubmissionMessage::Started { job });
         }

@@ -17,7 +17,7 @@ use haggle_scheduling::composition::{AnyView, BagCall, Composition, CompositionO
 use serde::{Deserialize, Serialize};
 
 use super::answers::Answer;
-use super::{Negotiator, Stage};
+use super::{Negotiator, NegotiatorConfig, Stage};
 use crate::Outbox;
 use crate::desk::Entry;
 use crate::protocol::agreement::{Bags, ShareOrder};
@@ -30,12 +30,13 @@ const REPETITIONS: i64 = 4;
 /// a provider carries out the share even if the hold has ended.
 ///
 /// If answers may be lost, the lease is limited: a hold may end before the coordinator knows of it.
-fn rules(retry: Option<Span>) -> Rules {
+fn rules(config: &NegotiatorConfig) -> Rules {
+    let retry = config.retry;
     Rules {
         lease: retry.map_or(Span::FOREVER, |retry| retry * REPETITIONS),
         margin: Span::ZERO,
         in_doubt: InDoubt::Release,
-        retry,
+        retry: retry.filter(|_| config.resends),
         hears_all: true,
     }
 }
@@ -109,7 +110,7 @@ impl Negotiator {
             .parts
             .iter()
             .map(|part| (self.config.providers[part.provider], Arc::new(part.award.clone())));
-        let (wanted, rules) = (wanted.collect(), rules(self.config.retry));
+        let (wanted, rules) = (wanted.collect(), rules(&self.config));
         let mut acts = Acts::new();
         let agreement = self.seat.with(&mut acts, |coordinator, out| {
             // The number is the present time, so it does not disclose how many agreements there were.
@@ -117,7 +118,7 @@ impl Negotiator {
             coordinator.open(now, wanted, rules, out)
         });
         // Without repetitions every message of an agreement belongs to the bag that is being handled.
-        if rules.retry.is_some() {
+        if self.config.retry.is_some() {
             self.jobs.extend(agreement.map(|agreement| (agreement, id)));
         }
         bargain.preparing = agreement.map(|agreement| Preparing { agreement, composition });
@@ -380,14 +381,14 @@ impl Negotiator {
         }
         let expected = self.config.coordinated.then_some(completion);
         let order = ShareOrder { expected, unheld: tasks };
-        let retry = self.config.retry;
+        let retry = self.config.retry.filter(|_| self.config.resends);
         let mut acts = Acts::new();
         let agreement = self.seat.with(&mut acts, |coordinator, out| {
             coordinator.skip_to(number_at(now));
             coordinator.commit_unprepared(now, to, order, retry, out)
         });
         let Some(agreement) = agreement else { return };
-        if retry.is_some() {
+        if self.config.retry.is_some() {
             self.jobs.insert(agreement, id);
         }
         self.carry_out(now, id, acts, out);

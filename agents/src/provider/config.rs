@@ -42,7 +42,7 @@ pub struct ProviderConfig {
     pub maintenance: Vec<Maintenance>,
     /// Metaschedulers that repeat messages without answer, each with the time between repetitions; the provider
     /// does the same.
-    pub repeating: Vec<(ActorId, Span)>,
+    pub repeating: Vec<(ActorId, Option<Span>)>,
     /// The protocols by which parts of jobs are agreed on with it.
     pub transacting: Vec<Transacting>,
 }

@@ -16,12 +16,16 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     let shrunk: BTreeSet<i64> = shrunk.map(|it| it.job).collect();
     for job in &books.rows.jobs {
         let mine = by_job.remove(&job.job).unwrap_or_default();
-        let count = mine.len() as i64;
-        findings.equal("`jobs` counts the rows in `attempts`", named(job), count, job.attempts);
         each(job, &mine, findings);
-        // Parts of bags and copies on a grid run side by side.
-        if !job.is_bag && !books.is_on_grid(job) {
-            rigid(job, &mine, shrunk.contains(&job.job), findings);
+        let kept = Vec::from_iter(mine.into_iter().filter(|it| !it.is_given_up()));
+        let count = kept.len() as i64;
+        findings.equal("`jobs` counts the rows in `attempts`", named(job), count, job.attempts);
+        // Parts of bags and copies on a grid run side by side. Parts of a job without a provider ran before all
+        // providers had agreed.
+        let has_left = ["rejected", "cancelled"].contains(&job.outcome.as_str());
+        let is_apart = has_left && job.provider.is_none();
+        if !job.is_bag && !books.is_on_grid(job) && !is_apart {
+            rigid(job, &kept, shrunk.contains(&job.job), findings);
         }
     }
     for job in by_job.into_keys() {
@@ -39,7 +43,9 @@ fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
         let next = it.attempt == last + 1 || shared && it.attempt > last;
         findings.expect(next, "attempts are numbered from 1", place);
         last = it.attempt;
-        let over = shared || it.finished.is_none_or(|finished| finished <= job.left);
+        // The message that gives a part up may still be under way.
+        let late = shared || it.is_given_up();
+        let over = late || it.finished.is_none_or(|finished| finished <= job.left);
         findings.expect(over, "a job's attempts have ended when it leaves", place);
         findings.expect(it.submitted == job.submitted, "an attempt is of its job", place);
         let left = it.slot.as_ref().map(|slot| slot.left);

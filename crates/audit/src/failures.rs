@@ -63,7 +63,7 @@ fn events(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// Work undone by outages, work lost by attempts and the summary's lost work are equal. A job
+/// Work undone by outages and by parts given up, work lost by attempts and the summary's lost work are equal. A job
 /// without success loses its saved work as well.
 fn lost_work(books: &Books, findings: &mut Findings) {
     let Some(failures) = &books.summary.failures else { return };
@@ -93,15 +93,13 @@ fn lost_work(books: &Books, findings: &mut Findings) {
         let count = lost.len() as u64;
         findings.equal("the summary counts lost attempts", "", failures.attempts_lost, count);
     }
-    let rule = "the summary's lost work is that of `outages`, plus unused saved work";
-    let expected = outages + seconds(saved_in_vain);
-    if books.gives_up_parts() {
-        // The work of parts that were given up is lost, too, and no table has it.
-        let holds = failures.work_lost >= expected * (1.0 - 1e-9);
-        findings.expect(holds, rule, || format!("{} of {expected}", failures.work_lost));
-    } else {
-        findings.close(rule, "work_lost", Some(failures.work_lost), Some(expected));
-    }
+    let parts = books.rows.at_providers().filter(|it| it.is_given_up());
+    let parts = parts.filter_map(|it| Some((it.finished? - it.started?, it.width)));
+    let parts: i128 = parts.map(|(ran, width)| i128::from(ran) * i128::from(width)).sum();
+    let rule =
+        "the summary's lost work is that of `outages`, unused saved work, and parts given up";
+    let expected = outages + seconds(saved_in_vain + parts);
+    findings.close(rule, "work_lost", Some(failures.work_lost), Some(expected));
     let starts: BTreeSet<(&str, i64, i64, i64)> =
         whole().map(|it| (it.provider.as_str(), it.first, it.last, it.failed)).collect();
     let rule = "the summary counts the rows of `outages`";

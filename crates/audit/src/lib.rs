@@ -6,7 +6,7 @@
 //! | file | what must hold |
 //! |---|---|
 //! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled). Submitted <= queued <= started <= left; `waiting_time` and the other spans agree with the times |
-//! | `attempts` | their number is that in `jobs`. Attempts of a rigid job do not overlap. The wait of a rigid job is its start less its submission and less saved work |
+//! | `attempts` | their number is that in `jobs`, without parts given up. Attempts of a rigid job do not overlap. The wait of a rigid job is its start less its submission and less saved work |
 //! | `placements` | an attempt holds its processors for its whole time. No processor is held twice at a time. The sum is `busy_time` and the lost processor time |
 //! | `told` | `disclosures` and `messages` agree on sender, receiver and item; `offers` and the summary's counts of them agree |
 //! | `reservations` | a reservation that started did so in the granted window. Any other has a row in `displacements` with a cause that is in the tables. Sums are those of the summary |
@@ -80,16 +80,6 @@ impl Books {
     /// True if jobs share this place: a resource of a grid.
     fn is_shared(&self, place: &str) -> bool {
         self.resources.contains(place)
-    }
-
-    /// True if parts of jobs may have run in vain: other parts could not run, or their transaction failed. No table
-    /// has their work.
-    fn gives_up_parts(&self) -> bool {
-        let are_given_up = match &self.rows.messages {
-            Some(messages) => messages.iter().any(|it| it.kind == "give_up"),
-            None => !self.rows.bookings.is_empty(),
-        };
-        are_given_up || !self.rows.transactions.is_empty()
     }
 
     /// True if a grid certainly had a job.

@@ -107,10 +107,10 @@ fn busy_time(books: &Books, findings: &mut Findings) {
     // The shares of a failed bag are `failed` like its lost ones, but count in `busy_time`: no
     // check is possible.
     let mut unclear: BTreeSet<&str> = BTreeSet::new();
-    for it in books.rows.at_providers().filter(|it| it.has_failed()) {
+    for it in books.rows.at_providers().filter(|it| it.outcome.is_in_vain()) {
         let (Some(started), Some(finished)) = (it.started, it.finished) else { continue };
         let Some(job) = jobs.get(&it.job) else { continue };
-        if job.is_bag && job.outcome == "failed" {
+        if job.is_bag && job.outcome == "failed" && it.has_failed() {
             unclear.insert(&it.provider);
         }
         // Saved work counts, unless the job had no success.

@@ -71,6 +71,11 @@ impl Attempt {
         self.outcome == AttemptOutcome::Failed
     }
 
+    /// True for a part that ran although its job did not run as a whole.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.outcome == AttemptOutcome::GivenUp
+    }
+
     pub(super) fn named(&self) -> String {
         format!("job {}, attempt {}", self.job, self.attempt)
     }

@@ -78,7 +78,8 @@ fn parts(books: &Books, findings: &mut Findings) {
         // Tries are numbered in order, which `check` tests, so this number is that of the last one.
         let last = agreed.is_none_or(|it| it.number == tries.len() as i64);
         findings.expect(last, "no try follows an agreement", named);
-        let ran: Vec<&&Attempt> = mine.iter().filter(|it| it.started.is_some()).collect();
+        let is_part = |it: &&&Attempt| it.started.is_some() && !it.is_given_up();
+        let ran: Vec<&&Attempt> = mine.iter().filter(is_part).collect();
         let Some(agreed) = agreed else {
             findings.expect(job.outcome != "completed", "a done job was agreed on", named);
             continue;

@@ -26,7 +26,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         flows.entry(key).or_default().jobs.push(job);
         of_job.insert(job.job, key);
     }
-    for attempt in &rows.attempts {
+    for attempt in rows.attempts.iter().filter(|it| !it.is_given_up()) {
         if let Some(key) = of_job.get(&attempt.job) {
             flows.entry(*key).or_default().attempts.push(attempt);
         }

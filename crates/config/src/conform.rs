@@ -278,6 +278,11 @@ impl Pass {
         for (index, item) in items.iter_mut().enumerate() {
             let path = path.index(index);
             if self.value(item, &schema["items"], &path) == Fit::Unfit {
+                // An element without a purpose of its own has that of its array.
+                let purpose = self.purpose_of(schema, &path);
+                if let Some(problem) = self.findings.problems.last_mut() {
+                    problem.help = problem.help.take().or(purpose);
+                }
                 // To remove it would change the numbers of the elements after it.
                 self.replace(item, &schema["items"], path);
             }

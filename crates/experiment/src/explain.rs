@@ -44,7 +44,7 @@ pub use line::{
     Backfilled, BookedStart, Displacer, Held, HeldByBooking, HeldByOthers, How, Queued, Rule, Test,
 };
 pub use phased::Interval;
-pub use provider::{Attempt, LostTasks, Share};
+pub use provider::{Attempt, LostPart, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use spent::{Part, Spent};
 pub use starts::{Reason, Start};
@@ -122,6 +122,9 @@ pub struct Story {
     /// Tasks of a bag that were lost with their processors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost_tasks: Vec<LostTasks>,
+    /// Parts of a job on several providers that ran although the job did not run as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost_parts: Vec<LostPart>,
     /// Its place in its workflow, if it is a task of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<InWorkflow>,
@@ -527,6 +530,7 @@ impl Chronicle {
             bookings: together::bookings(job.job, &self.bookings),
             shares: Vec::new(),
             lost_tasks: Vec::new(),
+            lost_parts: Vec::new(),
             workflow: None,
             intervals: Vec::new(),
             crashes: self.crashes_met(job),

@@ -66,6 +66,7 @@ pub(super) fn mapper(
         overhead_max: 0,
         trials: mapping.trials,
         retry: None,
+        resends: true,
         may_break: false,
         max_attempts: MAX_ATTEMPTS,
         // The throughputs of its machines contain their speed.

@@ -15,6 +15,8 @@ use haggle_model::{ActorId, Span};
 
 use haggle_scenario::{Scenario, file};
 
+use super::world::resends;
+
 /// An acceptor: its name, and the index of its metascheduler.
 pub(super) struct Acceptor {
     pub(super) name: String,
@@ -46,7 +48,7 @@ pub fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transa
             let how = it.transaction()?;
             let own = (first..).zip(&acceptors).filter(|(_, it)| it.metascheduler == place);
             let own = own.map(|(id, _)| ActorId(id as u32)).collect();
-            Some(transaction(how, own, latency_max))
+            Some(transaction(how, own, (latency_max, resends(scenario))))
         })
         .collect()
 }
@@ -82,10 +84,10 @@ pub(super) fn transacting(
 fn transaction(
     (protocol, coallocation): (&file::Protocol, &file::Coallocation),
     acceptors: Vec<ActorId>,
-    latency_max: Span,
+    (latency_max, resends): (Span, bool),
 ) -> Transaction {
     let patience = coallocation.patience().0;
-    let retry = coallocation.retry.map(|retry| retry.0);
+    let retry = coallocation.retry.filter(|_| resends).map(|retry| retry.0);
     // The votes may take the patience; the remainder of the shortest lease is for the commit.
     let margin = |lease: Span| lease - patience.min(lease);
     match protocol {

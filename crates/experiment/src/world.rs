@@ -428,6 +428,7 @@ impl Stage {
                 overhead_max: coallocation.overhead_max,
                 trials: coallocation.trials,
                 retry: coallocation.retry.map(|retry| retry.0),
+                resends: resends(scenario),
                 may_break: may_break(metascheduler, scenario),
                 max_attempts: attempts(metascheduler, scenario),
                 speed,
@@ -607,13 +608,19 @@ fn latency_max(scenario: &Scenario) -> Span {
     slowest + scenario.network.jitter.0
 }
 
+/// True if actors repeat messages without an answer; a reliable transport repeats lost ones itself.
+pub(crate) fn resends(scenario: &Scenario) -> bool {
+    scenario.network.transport == file::Transport::Datagram
+}
+
 /// Metaschedulers that repeat messages to a provider by numbers, with the times between repetitions.
-fn repeating(provider: &file::Provider, scenario: &Scenario) -> Vec<(ActorId, Span)> {
+fn repeating(provider: &file::Provider, scenario: &Scenario) -> Vec<(ActorId, Option<Span>)> {
     let first = scenario.places();
     let repeats = |(id, it): (u32, &file::Metascheduler)| {
         // The machines of a transaction repeat their own messages.
         let numbers = it.transaction().is_none() && it.providers.contains(&provider.name);
-        it.retry().filter(|_| numbers).map(|retry| (ActorId(id), retry.0))
+        let retry = it.retry().filter(|_| numbers)?;
+        Some((ActorId(id), resends(scenario).then_some(retry.0)))
     };
     (first..).zip(&scenario.metaschedulers).filter_map(repeats).collect()
 }
@@ -678,6 +685,7 @@ fn negotiator(
         rounds: negotiation.rounds,
         offers_wait: negotiation.wait.map(|wait| wait.0),
         retry: negotiation.retry.map(|retry| retry.0),
+        resends: resends(scenario),
     }
 }
 

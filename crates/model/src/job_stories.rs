@@ -18,20 +18,30 @@ pub struct JobStories {
 }
 
 impl JobStories {
-    /// Completes the record of a job that is over. It adds lost runs and, for a bag, the shares, the
-    /// first start of a task, the end of the last one, and the provider if there was only one. The
-    /// shares of an application are its intervals.
+    /// Completes the record of a job that is over. It adds lost runs and parts that were given up. For a bag, it
+    /// adds the shares, the first start of a task, the end of the last one, and the provider if there was only one.
+    /// The shares of an application are its intervals.
     pub fn complete(&mut self, observation: &mut Observation) {
         let Observation::JobOver(record) = observation else { return };
         // Most runs lose no attempt, so most jobs need no search.
         if !self.lost.is_empty() {
             record.lost = self.lost.remove(&record.job.id).unwrap_or_default();
         }
+        if !self.shares.is_empty() {
+            let shares = self.shares.remove(&record.job.id).unwrap_or_default();
+            let its_own =
+                record.bag.as_ref().map(|bag| bag.coallocated.and_then(|it| it.agreement));
+            // Parts of failed agreements do not belong to the whole job.
+            let (shares, mut given_up): (Vec<_>, Vec<_>) =
+                shares.into_iter().partition(|share| Some(share.agreement) == its_own);
+            // A part without a run only waited.
+            given_up.retain(|share| !share.runs.is_empty());
+            record.given_up = given_up;
+            if let Some(bag) = &mut record.bag {
+                bag.shares = shares;
+            }
+        }
         let Some(bag) = &mut record.bag else { return };
-        bag.shares = self.shares.remove(&record.job.id).unwrap_or_default();
-        // Shares of failed agreements are no part of the job.
-        let agreement = bag.coallocated.and_then(|it| it.agreement);
-        bag.shares.retain(|share| share.agreement == agreement);
         let runs = || bag.shares.iter().flat_map(|share| &share.runs);
         record.start = runs().map(|run| run.start).min();
         // A job that is not over ends with the run, and not with its last task.

@@ -64,11 +64,13 @@ pub enum AttemptOutcome {
     Stranded,
     /// The run stopped before it was over.
     Unfinished,
+    /// A part of a job that did not run as a whole, whether or not the part itself came to its end.
+    GivenUp,
 }
 
 impl AttemptOutcome {
     /// All outcomes.
-    pub const ALL: [AttemptOutcome; 7] = [
+    pub const ALL: [AttemptOutcome; 8] = [
         AttemptOutcome::Completed,
         AttemptOutcome::WalltimeReached,
         AttemptOutcome::Failed,
@@ -76,7 +78,14 @@ impl AttemptOutcome {
         AttemptOutcome::Moved,
         AttemptOutcome::Stranded,
         AttemptOutcome::Unfinished,
+        AttemptOutcome::GivenUp,
     ];
+
+    /// True if its work counts for no job, unless a checkpoint saved it: its processors failed, or its agreement
+    /// on parts ended without the whole job.
+    pub const fn is_in_vain(self) -> bool {
+        matches!(self, AttemptOutcome::Failed | AttemptOutcome::GivenUp)
+    }
 
     /// The word used in tables and summaries.
     pub const fn name(self) -> &'static str {
@@ -88,6 +97,7 @@ impl AttemptOutcome {
             AttemptOutcome::Moved => "moved",
             AttemptOutcome::Stranded => "stranded",
             AttemptOutcome::Unfinished => "unfinished",
+            AttemptOutcome::GivenUp => "given_up",
         }
     }
 }
@@ -178,6 +188,8 @@ pub struct JobRecord {
     pub bag: Option<Box<BagRecord>>,
     /// Attempts that failures ended, in order of time.
     pub lost: Vec<LostRun>,
+    /// Parts that ran under agreements which ended without the whole job, in the order in which they ended.
+    pub given_up: Vec<ShareRecord>,
     /// Time of its last attempt without computing: restart after a move, and reading or writing of checkpoints.
     pub checkpointing: Span,
     /// Checkpoints that its last attempt sent over shared links.
@@ -364,8 +376,8 @@ pub struct ShareRecord {
     pub walltime: Span,
     /// Completion promised for this share, if any was.
     pub promised_end: Option<Time>,
-    /// The agreement of which it is a part, where a scenario chooses the protocol. Parts of any
-    /// agreement but the job's last one were wasted.
+    /// The agreement of which it is a part, if that may be undone; `None` for a part that was stopped. Parts of
+    /// any agreement but the job's last one were given up.
     pub agreement: Option<AgreementId>,
     /// Tasks that ran together, in the order in which they ended.
     pub runs: Vec<TaskRun>,
@@ -429,6 +441,7 @@ impl JobRecord {
             processors: ProcessorSet::new(),
             bag: None,
             lost: Vec::new(),
+            given_up: Vec::new(),
             checkpointing: Span::ZERO,
             checkpoints: Vec::new(),
             granted: None,
@@ -449,6 +462,15 @@ impl JobRecord {
     /// True if a rigid job has an attempt that was not lost. A failed job lost its last attempt with its processors.
     pub fn has_last_attempt(&self) -> bool {
         self.provider.is_some() && self.outcome != JobOutcome::Failed
+    }
+
+    /// Number of its attempts. Parts that were given up do not count.
+    pub fn attempts(&self) -> usize {
+        let last = match &self.bag {
+            Some(bag) => bag.shares.len(),
+            None => usize::from(self.has_last_attempt()),
+        };
+        last + self.lost.len()
     }
 
     /// Computing that its last attempt did not have to repeat.

@@ -551,6 +551,7 @@ mod tests {
             processors: ProcessorSet::range(first, 2),
             bag: None,
             lost: Vec::new(),
+            given_up: Vec::new(),
             checkpointing: Span::ZERO,
             checkpoints: Vec::new(),
             granted: None,

@@ -8,6 +8,7 @@ pub mod check;
 mod event;
 mod grid;
 mod journal;
+mod late;
 mod listeners;
 
 use std::borrow::Cow;
@@ -20,13 +21,15 @@ use haggle_agents::{Message, RunMessage};
 use haggle_model::grid::{AttemptRecord, GridJobRecord, GridOutcome};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, ActorKind, Cast, JobId, JobOutcome, JobRecord, MessageFault, Observation, Time,
+    ActorId, ActorKind, Cast, Job, JobId, JobOutcome, JobRecord, MessageFault, Observation,
+    ShareRecord, Time,
 };
 use haggle_results::SettledJob;
 use haggle_runtime::{OutsideError, RunStats, Sink};
 
 use check::Violation;
 use event::Event;
+use late::LateParts;
 
 pub use event::Faulty;
 pub use grid::{GridError, GridJobs};
@@ -73,6 +76,15 @@ pub enum Fact<'a> {
         /// Its observation.
         observation: &'a Observation,
     },
+    /// A part of a job has ended that was over before.
+    LatePart {
+        /// The job.
+        job: &'a Job,
+        /// Number of the attempt.
+        attempt: i64,
+        /// The part.
+        part: &'a ShareRecord,
+    },
     /// A job of a grid was over before now, and all of its attempts are known.
     Settled(&'a SettledJob),
     /// At the end of the run: an attempt on a grid that belongs to no job.
@@ -101,6 +113,7 @@ const SETTLED_AT_ONCE: usize = 4_096;
 /// Combines records of a grid's jobs and passes all events on to the listeners.
 pub struct Books<'a> {
     grid: GridJobs,
+    late: LateParts,
     in_grid: bool,
     /// Workloads whose jobs run on a grid only.
     on_grid: BTreeSet<u16>,
@@ -126,6 +139,7 @@ impl<'a> Books<'a> {
         let hear_messages = listeners.iter().enumerate().filter_map(hears).collect();
         Books {
             grid: GridJobs::default(),
+            late: LateParts::default(),
             in_grid,
             on_grid,
             kinds,
@@ -186,6 +200,9 @@ impl<'a> Books<'a> {
         if let Observation::MessageRefused { from } = *observation {
             return self.refused(now, from, actor);
         }
+        if let Some(stopped) = self.late.stopped(observation) {
+            return stopped.iter().try_for_each(|it| self.observe(now, actor, it));
+        }
         let is_story = matches!(
             observation,
             Observation::AttemptOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
@@ -205,7 +222,16 @@ impl<'a> Books<'a> {
             }
             _ => {}
         }
-        self.tell(now, Fact::Observed { actor, observation })
+        self.tell(now, Fact::Observed { actor, observation })?;
+        if let Observation::JobOver(record) = observation {
+            self.late.job_over(record);
+        }
+        match self.late.ended(observation) {
+            Some((job, attempt, part)) => {
+                self.tell(now, Fact::LatePart { job: &job, attempt, part })
+            }
+            None => Ok(()),
+        }
     }
 
     fn close(&mut self, stats: &RunStats) -> Result<(), OutsideError> {

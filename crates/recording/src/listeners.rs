@@ -95,7 +95,8 @@ impl Listener for Metrics {
             Fact::Fault(it) => self.message_fault(it.fault, it.resent),
             Fact::Over => self.run_over(now).map_err(Violation::Grid)?,
             Fact::Crashed(actor) => self.crashed(now, actor),
-            Fact::Message { .. } | Fact::Restarted(_) => {}
+            // The end of the part was observed before.
+            Fact::Message { .. } | Fact::LatePart { .. } | Fact::Restarted(_) => {}
         }
         Ok(())
     }
@@ -125,6 +126,7 @@ impl Listener for Check {
             },
             Fact::Settled(job) => self.settled(job)?,
             Fact::Message { .. }
+            | Fact::LatePart { .. }
             | Fact::Disclosed { .. }
             | Fact::Fault(_)
             | Fact::Crashed(_)
@@ -178,6 +180,7 @@ impl Listener for RunWriter {
                 Observation::Maintenance(record) => self.maintenance(record)?,
                 _ => {}
             },
+            Fact::LatePart { job, attempt, part } => self.part_given_up(job, attempt, part)?,
             Fact::Settled(job) => self.grid_job_over(job)?,
             Fact::Left(record) => self.attempt_left(record)?,
             Fact::Crashed(actor) => self.crash(now, actor, false)?,

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, AttemptOutcome, Cast, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
+    ActorId, AttemptOutcome, Cast, Job, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
     OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo, Sizing, Span,
     StageIn, Time,
 };
@@ -222,9 +222,7 @@ impl RunWriter {
         let story = Story::new(record, &self.cast);
         self.usage.job_over(record, &story);
         self.sizes.over(record.job.id);
-        let shares = record.bag.as_ref().map(|bag| bag.shares.len() as i64);
-        let attempts = shares.unwrap_or(i64::from(record.has_last_attempt()));
-        let attempts = attempts + record.lost.len() as i64;
+        let attempts = record.attempts() as i64;
         let bag = record.bag.as_ref();
         let used = bag.map_or(u32::from(record.start.is_some()), |bag| bag.providers());
         self.write_job(record, &story, attempts, i64::from(used))?;
@@ -232,16 +230,32 @@ impl RunWriter {
         if let Some(bag) = &record.bag {
             self.write_bookings(record.job.id, &bag.bookings)?;
             for (at, share) in bag.shares.iter().enumerate() {
-                self.write_share(record, at as i64 + 1, share)?;
+                let outcome = outcome_of(share, record.outcome);
+                self.write_share(&record.job, at as i64 + 1, share, outcome.into())?;
             }
             // Lost attempts of a bag are numbered after its shares.
-            return self.write_lost(record, bag.shares.len() as i64 + 1);
+            self.write_lost(record, bag.shares.len() as i64 + 1)?;
+        } else {
+            self.write_lost(record, 1)?;
+            if let Some(provider) = record.provider.filter(|_| record.has_last_attempt()) {
+                self.write_last_attempt(record, &story, provider)?;
+            }
         }
-        self.write_lost(record, 1)?;
-        match record.provider.filter(|_| record.has_last_attempt()) {
-            Some(provider) => self.write_last_attempt(record, &story, provider),
-            None => Ok(()),
-        }
+        let mut given_up = (attempts + 1..).zip(&record.given_up);
+        given_up.try_for_each(|(at, it)| self.part_given_up(&record.job, at, it))
+    }
+
+    /// Records an attempt of a job that ran in vain: a part of an agreement that ended without the whole job.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn part_given_up(
+        &mut self,
+        job: &Job,
+        attempt: i64,
+        part: &ShareRecord,
+    ) -> Result<(), ResultsError> {
+        self.write_share(job, attempt, part, AttemptOutcome::GivenUp)
     }
 
     /// Records the size that a provider has chosen for a job.
@@ -597,7 +611,8 @@ impl RunWriter {
         let of = (record, attempt, provider, record.processors.count());
         self.write_checkpoints(of, &record.checkpoints, before)?;
         let Some(start) = story.start else { return Ok(()) };
-        self.write_placements(record, attempt, provider, &record.processors, (start, story.end))
+        let processors = &record.processors;
+        self.write_placements(record.job.id, attempt, provider, processors, (start, story.end))
     }
 
     /// Writes the checkpoints of an attempt on this many processors; earlier attempts had computed `before`.
@@ -646,8 +661,8 @@ impl RunWriter {
                 checkpointing: run.checkpointing.as_micros(),
                 ..AttemptCells::new(&record.job, attempt, run.provider, AttemptOutcome::Failed)
             })?;
-            let provider = run.provider;
-            self.write_placements(record, attempt, provider, &run.processors, (start, end))?;
+            let (job, provider) = (record.job.id, run.provider);
+            self.write_placements(job, attempt, provider, &run.processors, (start, end))?;
         }
         Ok(())
     }
@@ -655,18 +670,12 @@ impl RunWriter {
     /// Writes a share as an attempt of its own, with a placement for all tasks that ran together.
     fn write_share(
         &mut self,
-        record: &JobRecord,
+        job: &Job,
         attempt: i64,
         share: &ShareRecord,
+        outcome: AttemptOutcome,
     ) -> Result<(), ResultsError> {
         let offset = self.cast.providers[share.provider.index()].first_processor;
-        let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
-        let outcome = match share.runs.iter().find(|run| run.outcome != JobOutcome::Completed) {
-            // Some tasks have no end. They failed or still wait, as the job's outcome says.
-            _ if over < share.tasks => record.outcome,
-            Some(run) => run.outcome,
-            None => JobOutcome::Completed,
-        };
         self.files.put(AttemptCells {
             queued: Some(share.queued.as_micros()),
             start: share.runs.iter().map(|run| run.start.as_micros()).min(),
@@ -675,18 +684,18 @@ impl RunWriter {
             allocated: Some((&used(share), offset)),
             promised_end: share.promised_end.map(Time::as_micros),
             saved: Some(0),
-            ..AttemptCells::new(&record.job, attempt, share.provider, outcome.into())
+            ..AttemptCells::new(job, attempt, share.provider, outcome)
         })?;
         for run in &share.runs {
             let span = (run.start.as_micros(), run.end.as_micros());
-            self.write_placements(record, attempt, share.provider, &run.processors, span)?;
+            self.write_placements(job.id, attempt, share.provider, &run.processors, span)?;
         }
         Ok(())
     }
 
     fn write_placements(
         &mut self,
-        record: &JobRecord,
+        job: JobId,
         attempt: i64,
         provider: ProviderId,
         processors: &ProcessorSet,
@@ -695,7 +704,7 @@ impl RunWriter {
         let offset = self.cast.providers[provider.index()].first_processor;
         for &(first, last) in processors.intervals() {
             self.files.put(PlacementCells {
-                job: number(record.job.id),
+                job: number(job),
                 attempt,
                 provider,
                 first: i64::from(first + offset),
@@ -864,6 +873,17 @@ impl Story {
             _ => self.execution?,
         };
         Some(bounded_slowdown(self.turnaround?, run_time, threshold.as_micros()))
+    }
+}
+
+/// The outcome of a share of a job.
+fn outcome_of(share: &ShareRecord, job: JobOutcome) -> JobOutcome {
+    let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
+    match share.runs.iter().find(|run| run.outcome != JobOutcome::Completed) {
+        // Some tasks have no end. They failed or still wait, as the job's outcome says.
+        _ if over < share.tasks => job,
+        Some(run) => run.outcome,
+        None => JobOutcome::Completed,
     }
 }
 

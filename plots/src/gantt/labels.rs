@@ -72,7 +72,7 @@ fn on_bar(
 ) {
     let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
     let ground = gantt.ground(bar);
-    if bar.failed || gantt.has_pattern(bar) {
+    if bar.lost.is_some() || gantt.has_pattern(bar) {
         // The pattern is covered, so that the label is readable.
         let (wide, high) = (width(&bar.label, size) / 2.0 + 2.0, size * 0.45);
         scene.rectangle([x - wide, y - high, x + wide, y + high], ground);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_model::AttemptOutcome;
 use haggle_results::reader::MaintenanceRow;
 use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError};
 
@@ -9,7 +10,7 @@ use crate::Figure;
 use crate::ask::Ask;
 use crate::attempts::Outage;
 use crate::error::PlotError;
-use crate::gantt::{BarLabels, Gantt, GanttBar, GanttOutage, GanttProvider};
+use crate::gantt::{BarLabels, Gantt, GanttBar, GanttLoss, GanttOutage, GanttProvider};
 use crate::grouping::Grouping;
 use crate::load::{By, Part, Tables, TaskNames, natural, outages_of, user_of};
 
@@ -202,7 +203,7 @@ impl Reading<'_, '_> {
         let about = if tells_users { Some(run.about()?) } else { None };
         let places: BTreeMap<&str, usize> =
             self.groups.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
-        let failed = failures(run)?;
+        let losses = losses(run)?;
         let tells_names = self.labels == BarLabels::Name;
         let names = if tells_names { Some(run.task_names()?) } else { None };
         let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
@@ -212,7 +213,7 @@ impl Reading<'_, '_> {
             };
             let job = jobs.get(&row.job).copied();
             let group = group(row, job, self.by, about);
-            let failure = failed.get(&(row.job, row.attempt));
+            let loss = losses.get(&(row.job, row.attempt));
             bars.entry(&row.provider).or_default().push(GanttBar {
                 label: job.map_or_else(String::new, |job| self.label(job, (about, names))),
                 job: row.job,
@@ -224,7 +225,7 @@ impl Reading<'_, '_> {
                 start,
                 end,
                 // The other tasks of a bag may have continued.
-                failed: failure.is_some_and(|times| times.contains(&row.end)),
+                lost: loss.filter(|(_, end)| *end == Some(row.end)).map(|&(loss, _)| loss),
             });
         }
         let (outages, maintenance) = (run.outages()?, run.maintenance()?);
@@ -262,13 +263,20 @@ impl Reading<'_, '_> {
     }
 }
 
-/// End times of failed attempts. An attempt of a bag may lose several tasks.
-fn failures(run: &Tables) -> Result<BTreeMap<(i64, i64), Vec<f64>>, ResultsError> {
-    let mut failures: BTreeMap<(i64, i64), Vec<f64>> = BTreeMap::new();
-    for row in run.attempts()?.iter().filter(|row| row.has_failed()) {
-        failures.entry((row.job, row.attempt)).or_default().extend(row.end);
-    }
-    Ok(failures)
+/// Attempts by job and number.
+type Losses = BTreeMap<(i64, i64), (GanttLoss, Option<f64>)>;
+
+/// Attempts whose work was lost, with their end times.
+fn losses(run: &Tables) -> Result<Losses, ResultsError> {
+    let lost = run.attempts()?.iter().filter_map(|row| {
+        let loss = match row.outcome {
+            AttemptOutcome::Failed => GanttLoss::Failed,
+            AttemptOutcome::GivenUp => GanttLoss::GivenUp,
+            _ => return None,
+        };
+        Some(((row.job, row.attempt), (loss, row.end)))
+    });
+    Ok(lost.collect())
 }
 
 /// Maintenance of a provider's processors in the part that is drawn.

@@ -284,7 +284,8 @@ fn shares(attempts: &[AttemptTimes], left: f64, take: &mut impl FnMut(&str, f64,
 fn attempts(run: &Tables) -> Result<BTreeMap<i64, Vec<AttemptTimes>>, ResultsError> {
     let mut attempts: BTreeMap<i64, Vec<AttemptTimes>> = BTreeMap::new();
     AttemptTimes::each(run.run(), &Rows::all(), |row| {
-        if row.slot().is_none() {
+        // A part that was given up waited under an earlier agreement.
+        if row.slot().is_none() && !row.is_given_up() {
             attempts.entry(row.job).or_default().push(row);
         }
     })?;

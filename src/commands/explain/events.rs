@@ -39,6 +39,7 @@ pub(super) fn told(story: &Story) -> String {
             None => attempt(story, it, many, &mut events),
         }
     }
+    lost_parts(story, &mut events);
     bag(story, &mut events);
     events.push((story.left, ending(story)));
     // Stable: events of one instant stay in their causal order.
@@ -204,6 +205,9 @@ fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
     if story.shape == "bag" {
         let shares = count(story.shares.len(), "share");
         events.push((queued, format!("placed, in {shares}{promise}")));
+    } else if !story.lost_parts.is_empty() {
+        // Each of its places has lines of its own.
+        events.push((queued, format!("placed{promise}")));
     } else if !story.shares.is_empty() {
         let parts = count(story.shares.len(), "part");
         events.push((queued, format!("placed; it runs in {parts}{promise}")));
@@ -282,6 +286,20 @@ fn down(restored: Option<f64>, what: &str) -> String {
     match restored {
         Some(time) => format!("{what} down until {} s", seconds(time)),
         None => format!("{what} down"),
+    }
+}
+
+/// Parts that ran although the whole job did not: their starts, and the reasons of their ends.
+fn lost_parts(story: &Story, events: &mut Vec<(f64, String)>) {
+    for it in &story.lost_parts {
+        let (at, size) = (&it.provider, whole(it.processors, "processor"));
+        events.push((it.start, format!("part started at {at} on {size}")));
+        let ran = duration(it.end - it.start);
+        let end = match it.outcome.as_str() {
+            "failed" => format!("failed after {ran}: {}", down(it.restored, "processors")),
+            _ => format!("given up after {ran}: its job could not run as a whole"),
+        };
+        events.push((it.end, format!("part at {at} {end}")));
     }
 }
 

@@ -213,7 +213,7 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
                 last: placed.resource,
                 start: placed.start.as_secs_f64(),
                 end: placed.end.as_secs_f64(),
-                failed: false,
+                lost: None,
             }
         };
         let all = workflow.ids().zip(&of_task).map(bar);

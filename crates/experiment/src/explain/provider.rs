@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_model::AttemptOutcome;
 use haggle_results::reader::{AttemptRow, CrashRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use serde::Serialize;
@@ -101,6 +102,23 @@ pub struct LostTasks {
     pub restored: Option<f64>,
 }
 
+/// A part of a job on several providers that ran although the job did not run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LostPart {
+    /// Provider of the part.
+    pub provider: String,
+    /// Its processors.
+    pub processors: i64,
+    /// When it started.
+    pub start: f64,
+    /// When its processors failed, or when it was given up or ended.
+    pub end: f64,
+    /// `failed` or `given_up`.
+    pub outcome: String,
+    /// Return of the processors that failed under it; `None` = not in this run, or none failed.
+    pub restored: Option<f64>,
+}
+
 /// Completes the story of a job of providers.
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let rows = all.resources.iter();
@@ -110,14 +128,32 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();
     let restored = |it: &AttemptRow| back(&held, it, &all.outages);
     let mut ledger = Ledger::new(job);
+    let is_spread = ["spread", "iterative"].contains(&story.shape.as_str());
+    let is_lost = |it: &&AttemptRow| {
+        it.outcome == AttemptOutcome::GivenUp || is_spread && it.has_failed() && it.start.is_some()
+    };
+    let lost: Vec<&AttemptRow>;
+    (lost, own) = own.into_iter().partition(is_lost);
+    story.lost_parts = lost.iter().filter_map(|it| lost_part(it, restored(it))).collect();
     // The parts of a rigid job, or of an application, run together.
-    if ["spread", "iterative"].contains(&story.shape.as_str()) {
+    if is_spread {
         story.shares = own.iter().copied().map(share).collect();
-        let supply = all.market.supply(1, own.iter().map(|it| it.provider.as_str()));
-        tell_placing(&mut ledger, micros(job.queued.unwrap_or(job.left)), &story.crashes);
-        let parts = Vec::from_iter(own.iter().map(|it| (it.provider.as_str(), it.processors)));
+        // Without a part that counts, it waited for the places that it had last.
+        let last = lost.iter().filter_map(|it| it.start).map(micros).max();
+        let lasts = lost.iter().filter(|it| it.start.map(micros) == last);
+        let rows = if own.is_empty() { lasts.copied().collect() } else { own.clone() };
+        let parts = Vec::from_iter(rows.iter().map(|it| (it.provider.as_str(), it.processors)));
+        let supply = all.market.supply(1, parts.iter().map(|&(provider, _)| provider));
+        let queued = micros(job.queued.unwrap_or(job.left));
+        let lost = intervals(&story.lost_parts);
+        // Parts may have run before its last place was sought.
+        for &(from, until) in &lost {
+            tell_placing(&mut ledger, queued.min(from), &story.crashes);
+            ledger.until(queued.min(until), Part::Lost);
+        }
+        tell_placing(&mut ledger, queued, &story.crashes);
         let start = own.first().and_then(|it| it.start).map_or(i64::MAX, micros);
-        let short = together::tell(&mut ledger, &all.market, &parts, (job.ready, start));
+        let short = together::tell(&mut ledger, &all.market, &parts, (job.ready, start), &lost);
         for (share, short) in story.shares.iter_mut().zip(short) {
             (share.short, share.short_until) = (Some(short.time()), short.until());
         }
@@ -360,7 +396,9 @@ fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
     let placements = all.placements.iter();
     let resource = all.resources.iter().find(|it| it.provider == *provider)?;
     let jobs = all.jobs.iter().map(|it| (it.job, it)).collect();
-    let line = Line::of(resource, here(), &jobs, &all.outages, &all.maintenance);
+    // A part that was given up never waited in the queue.
+    let queued = here().filter(|it| it.outcome != AttemptOutcome::GivenUp);
+    let line = Line::of(resource, queued, &jobs, &all.outages, &all.maintenance);
     Some(Others {
         resource,
         attempts: here().filter(|it| it.job != job.job).collect(),
@@ -382,6 +420,25 @@ fn share(row: &AttemptRow) -> Share {
         short: None,
         short_until: None,
     }
+}
+
+fn lost_part(row: &AttemptRow, restored: Option<f64>) -> Option<LostPart> {
+    Some(LostPart {
+        provider: row.provider.clone(),
+        processors: row.processors,
+        start: row.start?,
+        end: row.end?,
+        outcome: row.outcome.name().to_owned(),
+        restored: restored.filter(|_| row.has_failed()),
+    })
+}
+
+/// The intervals in which parts ran in vain, in order of their starts.
+fn intervals(parts: &[LostPart]) -> Vec<(i64, i64)> {
+    let interval = |it: &LostPart| (micros(it.start), micros(it.end));
+    let mut intervals = Vec::from_iter(parts.iter().map(interval));
+    intervals.sort_unstable();
+    intervals
 }
 
 fn lost_tasks(row: &AttemptRow, restored: Option<f64>) -> Option<LostTasks> {

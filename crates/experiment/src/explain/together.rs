@@ -55,20 +55,27 @@ impl Short {
 }
 
 /// Fills the ledger with the wait of a job up to an instant. All of its parts must have room at
-/// these providers at the same time.
+/// these providers at the same time. In the intervals `lost`, parts of it ran in vain.
 pub(super) fn tell(
     ledger: &mut Ledger,
     market: &Market,
     parts: &[(&str, i64)],
     (ready, until): (Option<f64>, i64),
+    lost: &[(i64, i64)],
 ) -> Vec<Short> {
     let supply = |&(provider, need): &(&str, i64)| market.supply(need, std::iter::once(provider));
     let mut supplies: Vec<Supply<'_>> = parts.iter().map(supply).collect();
     let mut short = vec![Short::default(); parts.len()];
     let until = until.min(ledger.left());
     ledger.until(until.min(ready.map_or(0, micros)), Part::NotReady);
+    let mut lost = lost.iter().copied().peekable();
     while ledger.told() < until && !supplies.is_empty() {
         let from = ledger.told();
+        if let Some((_, end)) = lost.next_if(|&(start, _)| start <= from) {
+            ledger.until(end.min(until), Part::Lost);
+            continue;
+        }
+        let until = lost.peek().map_or(until, |&(start, _)| start.min(until));
         supplies.iter_mut().for_each(|it| it.seek(from));
         // All supplies follow one market, so the first one has the next change of all.
         let next = supplies[0].next().map_or(until, |next| next.min(until));

@@ -23,8 +23,11 @@ fn replica(record: &AttemptRecord, replaced: &[u32]) -> Option<ReplicaFate> {
     match record.outcome {
         // The report of an attempt that completed in the last instant may be in transit.
         AttemptOutcome::Unfinished | AttemptOutcome::Completed => Some(ReplicaFate::Alive),
-        // `WalltimeReached` cannot occur, because jobs on a grid have no limit.
-        AttemptOutcome::Cancelled | AttemptOutcome::Moved | AttemptOutcome::WalltimeReached => None,
+        // The last two cannot occur: jobs on a grid have no limit, and are not spread.
+        AttemptOutcome::Cancelled
+        | AttemptOutcome::Moved
+        | AttemptOutcome::WalltimeReached
+        | AttemptOutcome::GivenUp => None,
         AttemptOutcome::Failed | AttemptOutcome::Stranded => {
             Some(match replaced.contains(&record.number) {
                 true => ReplicaFate::AwaitsRestart,

@@ -29,6 +29,9 @@ pub struct CoallocatedJobs {
     pub advance: Option<Distribution>,
     /// Of these: number of moves of a job, mean.
     pub moves: Option<f64>,
+    /// Percent by which jobs that ran on several providers took longer than on one, mean.
+    #[serde(default)]
+    pub overhead: Option<f64>,
 }
 
 /// Data of one such job that metrics need.
@@ -42,6 +45,8 @@ pub(super) struct CoallocatedSample {
     moves: u32,
     start: i64,
     providers: u32,
+    /// Percent.
+    overhead: u32,
 }
 
 impl CoallocatedSample {
@@ -56,6 +61,7 @@ impl CoallocatedSample {
             moves: placed.moves,
             start: record.start?.as_micros(),
             providers: bag.shares.len() as u32,
+            overhead: placed.overhead,
         })
     }
 }
@@ -73,6 +79,9 @@ impl CoallocatedJobs {
         };
         let percent =
             |holds: &dyn Fn(&CoallocatedSample) -> bool| mean(&|job| 100.0 * f64::from(holds(job)));
+        let apart = jobs.iter().filter(|job| job.providers > 1);
+        let overheads = Vec::from_iter(apart.map(|job| f64::from(job.overhead)));
+        let overhead = overheads.iter().sum::<f64>() / overheads.len() as f64;
         let most = jobs.iter().map(|job| job.providers).max().unwrap_or(0).max(4);
         let on = |count| jobs.iter().filter(|job| job.providers == count).count() as u64;
         let providers: u64 = jobs.iter().map(|job| u64::from(job.providers)).sum();
@@ -87,6 +96,7 @@ impl CoallocatedJobs {
             earlier_percent: percent(&|job| job.start < job.first_start),
             advance: Distribution::of(spread.iter().copied().map(|job| advance(&job)).collect()),
             moves: mean(&|job| f64::from(job.moves)),
+            overhead: (!overheads.is_empty()).then_some(overhead),
         })
     }
 }
@@ -105,6 +115,7 @@ mod tests {
                 moves,
                 start: start * 1_000_000,
                 providers,
+                overhead: 10 * providers,
             };
         let jobs = [job(10, 2, 5, 1, 1), job(10, 3, 10, 3, 0), job(9, 1, 4, 1, 0)];
         let all = CoallocatedJobs::of(&jobs).expect("some");
@@ -115,6 +126,7 @@ mod tests {
             Some(0.0),
             "who ran on one from the first is not among them"
         );
+        assert_eq!(all.overhead, Some(30.0), "a job on one provider has no overhead");
         assert_eq!((all.moves, all.advance.map(|it| it.mean)), (Some(0.5), Some(2.5)));
         let alone = CoallocatedJobs::of(&jobs[2..]).expect("one");
         assert_eq!((alone.spread, alone.united_percent, alone.advance), (0, None, None));

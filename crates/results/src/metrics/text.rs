@@ -478,6 +478,12 @@ fn coallocated(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
             jobs.spread
         )?;
     }
+    if let Some(overhead) = jobs.overhead.filter(|&it| it > 0.0) {
+        writeln!(
+            f,
+            "  on several, a job took {overhead:.1} % longer than on one in the mean (`overhead`)"
+        )?;
+    }
     Ok(())
 }
 

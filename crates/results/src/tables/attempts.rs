@@ -15,7 +15,8 @@ table! {
      job that got a slot on a resource of a grid. Rows have the order of `jobs`, those of one job by number. Work lost \
      by failures has rows of its own at providers. A job has such a row before its last attempt. A bag has one for \
      tasks that had started together, behind its shares, and a job on several providers one for a part, behind its \
-     parts. Columns without a meaning at providers, where a job has its \
+     parts. Parts that were given up come last. If such a part ends after its job is over, its row follows the rows of \
+     the jobs that were over by then. Columns without a meaning at providers, where a job has its \
      processors to itself, or on a grid, where it shares them, are missing there. evalys draws it like `jobs`; \
      attempts that share a resource lie on one another.";
 
@@ -33,7 +34,7 @@ table! {
     end: Option<f64> = Seconds, "finish_time", "s", "end, output included, or end of the run", Empty("a share of which no task ran");
     processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once, or got if it is moldable; of a share, its tasks", Never;
     allocated: Option<ProcessorSet> = Text, "allocated_resources", "", "its processors, as in `jobs`; on a grid, the processor of its resource, which other jobs may share", NOT_STARTED;
-    outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, no longer needed), `failed` (its processors or its resource failed), `unfinished` (the run stopped); on a grid also `moved` (it continued on another resource) and `stranded` (its data came from a resource that failed)", Never;
+    outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, no longer needed), `failed` (its processors or its resource failed), `given_up` (a part that ran although its job did not run as a whole), `unfinished` (the run stopped); on a grid also `moved` (it continued on another resource) and `stranded` (its data came from a resource that failed)", Never;
     promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised for this attempt", Empty("no promise");
     saved: Option<f64> = Seconds, "saved_time", "s", "of a failed attempt: computing that the next attempt need not repeat", Empty("on a grid: see `checkpoints`");
     checkpointing: f64 = Seconds, "checkpointing_time", "s", "time for its start-up after a move and for reading and writing checkpoints; on a grid, slot time for which writing checkpoints stopped it", Never;
@@ -111,6 +112,11 @@ part! {
 }
 
 impl AttemptTimes {
+    /// Returns whether it is a part that was given up.
+    pub fn is_given_up(&self) -> bool {
+        self.outcome == AttemptOutcome::GivenUp
+    }
+
     /// Beginning and end of its slot on a resource of a grid.
     pub fn slot(&self) -> Option<(f64, f64)> {
         self.queued.zip(self.left)

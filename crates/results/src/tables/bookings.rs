@@ -6,7 +6,8 @@ use crate::columns::Missing::{Empty, Never};
 table! {
     Bookings, bookings, optional: "One row a part of a place at which a metascheduler with `coallocation` or `mapping` \
      booked a job, in the order of `jobs` and of time. The places are the first one, and each one that the job moved \
-     to while it waited on several providers. Only there if a job was on several providers. The queue of a provider \
+     to while it waited on several providers. If a provider broke an agreement on the job, they are the places of the \
+     last agreement. Only there if a job was on several providers. The queue of a provider \
      moves a job on one provider alone to an earlier start without a row here.";
 
     /// A row of `bookings`. Times in seconds since the start of the run.

@@ -43,7 +43,7 @@ table! {
     outcome: String = Word, "outcome", "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: ended by a failure of its processors, or of those reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never;
     refusal: Option<String> = Word, "refusal", "", "reason of its rejection: `too_wide`, `too_narrow`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected");
     provider: Option<String> = Provider, "provider", "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several");
-    attempts: i64 = Integer, "attempts", "", "rows in `attempts`", Never;
+    attempts: i64 = Integer, "attempts", "", "rows in `attempts`, without parts that were given up", Never;
     queued: Option<f64> = Seconds, "queued_time", "s", "time at which that provider queued it; of a bag, at which it was placed; of a job of a grid, at which it got its slot there", NOT_QUEUED;
     left: f64 = Seconds, "left_time", "s", "time at which it left the system, for any reason; of an unfinished job, the end of the run", Never;
     walltime: Option<f64> = Seconds, "provider_walltime", "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that got another number of them, by Amdahl's law", Empty("never queued, or no limit");

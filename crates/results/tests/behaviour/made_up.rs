@@ -136,6 +136,7 @@ impl Site {
             processors: ProcessorSet::new(),
             bag: None,
             lost: Vec::new(),
+            given_up: Vec::new(),
             checkpointing: Span::ZERO,
             checkpoints: Vec::new(),
             job: job.into(),

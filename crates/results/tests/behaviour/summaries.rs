@@ -26,6 +26,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         processors: ProcessorSet::range(0, processors),
         bag: None,
         lost: Vec::new(),
+        given_up: Vec::new(),
         checkpointing: Span::ZERO,
         checkpoints: Vec::new(),
         granted: None,

@@ -100,6 +100,7 @@ fn config(providers: &[ActorId]) -> NegotiatorConfig {
         rounds: 5,
         offers_wait: None,
         retry: None,
+        resends: true,
     }
 }
 

@@ -142,6 +142,7 @@ impl Setup {
             rounds: 5,
             offers_wait: None,
             retry: None,
+            resends: true,
         });
         self
     }
@@ -177,6 +178,7 @@ impl Setup {
             overhead_max: 25,
             trials: 5,
             retry: None,
+            resends: true,
             may_break: false,
             max_attempts: 10,
             speed: 1.0,
@@ -264,12 +266,12 @@ impl Setup {
     }
 
     /// Metaschedulers that repeat messages, with the times between repetitions.
-    fn repeating(&self) -> Vec<(ActorId, Span)> {
+    fn repeating(&self) -> Vec<(ActorId, Option<Span>)> {
         let first = self.providers.len() + self.metaschedulers.len();
         let negotiators = self.negotiators.iter().map(|it| it.retry);
         let retries = negotiators.chain(self.coallocators.iter().map(|it| it.retry));
         let numbered = (first as u32..).map(ActorId).zip(retries);
-        numbered.filter_map(|(me, retry)| Some((me, retry?))).collect()
+        numbered.filter_map(|(me, retry)| Some((me, Some(retry?)))).collect()
     }
 
     /// All protocols, each with the metaschedulers that follow it.

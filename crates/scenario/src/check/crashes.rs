@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Check;
 use super::exclusions::{CRASHES, LOST_IN_CRASHES, Owners};
+use super::faults::{Fault, Talk};
 use super::names::{Known, Names};
 use super::rule::{Refusal, refuse};
 use crate::file::{Failures, Metascheduler, Transport, User};
@@ -51,17 +52,26 @@ impl Check<'_> {
             || !self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors) || overflow;
         let lost = datagram && lost();
         let remedies = if lost { self.remedies_of_loss(actors, names) } else { String::new() };
+        // Without a remedy, the crash is refused for another reason.
+        let lost = lost && !remedies.is_empty();
         self.refuse(LOST_IN_CRASHES, path, (failures, &lost), &[("remedies", &remedies)]);
     }
 
-    /// Settings with which no job is lost if one of these actors crashes.
+    /// Settings with which no job is lost if one of these actors crashes; empty if there is none.
     fn remedies_of_loss(&self, actors: &[Name], names: &Names) -> String {
-        let mut remedies = vec!["set `transport = \"reliable\"` in [network]".to_owned()];
-        let tables = self.concerned(actors, names).into_iter().map(|it| it.retry_table());
+        let concerned = self.concerned(actors, names);
+        // A reliable transport delays messages without bound, which some metaschedulers do not survive either.
+        let survives =
+            |it: &&Metascheduler| Talk::of(it).survives(Fault::Loss, Transport::Reliable);
+        let mut remedies = Vec::new();
+        if concerned.iter().all(survives) {
+            remedies.push("`transport = \"reliable\"` in [network]".to_owned());
+        }
+        let tables = concerned.into_iter().map(|it| it.retry_table());
         if let Some(tables) = tables.collect::<Option<BTreeSet<_>>>() {
             remedies.extend(tables.iter().map(|it| format!("`retry` of [metascheduler.{it}]")));
         }
-        remedies.join(", or ")
+        if remedies.is_empty() { String::new() } else { format!("set {}", remedies.join(", or ")) }
     }
 
     /// Owners of resources, if these are not providers.

@@ -23,8 +23,9 @@ pub struct Coallocation {
     /// end if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<TimeSpan>,
-    /// Time after which a message without answer is repeated. Without it, no message is repeated. Then no message may be
-    /// lost, and no actor may crash. Without a protocol, it is for policy "rigid" only.
+    /// Time after which a message without answer is repeated; a reliable transport repeats lost messages itself. Without
+    /// it, no message is repeated. Then no message may be lost, and no actor may crash. Without a protocol, it is for
+    /// policy "rigid" only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<TimeSpan>,
     /// Wait between two tries of a job under a protocol, "exponential" if not given.

@@ -25,7 +25,7 @@ pub struct Failures {
     /// Recorded failures of a real machine, repeated by the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
-    /// Intervals in which nodes are down, each from a failure to a repair; without the second, for ever.
+    /// Intervals `[failure, repair]` in which nodes are down, as in `[["1h", "2h"], ["5h"]]`; without a repair, for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(length(min = 1, max = 2)))]
     pub outages: Option<Vec<Vec<TimeSpan>>>,

@@ -241,8 +241,8 @@ pub struct Negotiation {
     /// Time to wait for offers; without it, until all have arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<TimeSpan>,
-    /// Time after which a message without answer is repeated. Without it, no message is repeated. Then each message
-    /// must arrive once, in order.
+    /// Time after which a message without answer is repeated; a reliable transport repeats lost messages itself. Without
+    /// it, no message is repeated. Then each message must arrive once, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<TimeSpan>,
     /// True if shares may take as long as the latest share of their bag.

@@ -16,7 +16,8 @@ pub struct User {
     /// Provider or metascheduler that receives the jobs: they are local at a provider, external through a
     /// metascheduler.
     pub submits_to: Name,
-    /// Waiting time after which a job is withdrawn; without it, users wait without limit.
+    /// Waiting time after which a job is withdrawn; without it, users wait without limit. It ends with the first start,
+    /// also if the job must start again later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<TimeSpan>,
 }

@@ -80,6 +80,7 @@ impl Spent {
             AttemptOutcome::Completed
             | AttemptOutcome::Cancelled
             | AttemptOutcome::WalltimeReached
+            | AttemptOutcome::GivenUp
             | AttemptOutcome::Unfinished => &mut spent.duplicate,
         } = Computed::between(reach, end);
         spent

@@ -23,8 +23,14 @@ pub(super) struct Serves {
     pub(super) sized: bool,
     /// Calls for free time slots.
     pub(super) slots: bool,
+    /// Rigid jobs that are not parts of others.
+    pub(super) whole: bool,
     /// Parts of rigid jobs.
     pub(super) parts: bool,
+    /// Some parts are of jobs that are placed again if a provider breaks its part.
+    pub(super) placed_again: bool,
+    /// Some metaschedulers obtain parts by a protocol.
+    pub(super) protocol: bool,
     /// Failures.
     pub(super) fails: bool,
     /// Windows of maintenance.
@@ -98,6 +104,7 @@ impl Flow {
         }
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
+            self.serves[place].whole = true;
             self.serves[place].reserved |= directory.reserves(workload);
             for &part in &parts {
                 self.reached[part].insert(place);
@@ -138,7 +145,12 @@ impl Serves {
         match &metascheduler.composition {
             None => {
                 self.rigid = true;
-                self.parts |= metascheduler.takes_parts();
+                let takes_parts = metascheduler.takes_parts();
+                let by_protocol = metascheduler.transaction().is_some();
+                self.parts |= takes_parts;
+                self.whole |= !takes_parts;
+                self.placed_again |= takes_parts && !by_protocol;
+                self.protocol |= by_protocol;
             }
             Some(composition) => {
                 self.bags = true;

@@ -1,10 +1,12 @@
 //! Keys of metaschedulers that have no effect in their role.
 
-use super::coallocation::COALLOCATION;
+use super::coallocation::{Around, COALLOCATION};
 use crate::check::Check;
 use crate::check::names::Names;
 use crate::check::rule::{Effect, effect};
-use crate::file::{Composition, Metascheduler, Reallocation, ReallocationAlgorithm, Resizes, Role};
+use crate::file::{
+    Composition, Metascheduler, Reallocation, ReallocationAlgorithm, Resizes, Role, Transport,
+};
 use haggle_config::document::Path;
 
 /// Placement has an effect in one role only.
@@ -69,7 +71,9 @@ impl Check<'_> {
         if let Some(coallocation) = &metascheduler.coallocation {
             let at = path.key("coallocation");
             let providers = names.provider_copies(&metascheduler.providers).len();
-            self.effects(COALLOCATION, &at, (coallocation, &providers), &of("co-allocation"), &[]);
+            let is_reliable = self.scenario.network.transport == Transport::Reliable;
+            let around = Around { providers, is_reliable };
+            self.effects(COALLOCATION, &at, (coallocation, &around), &of("co-allocation"), &[]);
         }
         self.effects(NEGOTIATION, path, (metascheduler, &()), &owner, &[]);
         if let Some(composition) = &metascheduler.composition {
