@@ -689,9 +689,10 @@ fn stories(ran: &Ran) -> Vec<String> {
 }
 
 fn story(record: &JobRecord) -> String {
-    let mut lost: BTreeMap<(Time, Time), ProcessorSet> = BTreeMap::new();
+    // Each provider numbers its processors from 0.
+    let mut lost: BTreeMap<(Time, Time, ProviderId), ProcessorSet> = BTreeMap::new();
     for run in &record.lost {
-        lost.entry((run.start, run.end)).or_default().insert_all(&run.processors);
+        lost.entry((run.start, run.end, run.provider)).or_default().insert_all(&run.processors);
     }
     let JobRecord { job, start, end, outcome, processors, promised_end, .. } = record;
     let tries = (start, end, outcome, processors, promised_end, lost);
