@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::coallocation::KeepsParts;
 use crate::fcfs::{store, take};
-use crate::index::{Entry, Fits, Index, Key};
+use crate::index::{Bounds, Entry, Fits, Index, Key, class_of};
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
-use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
 use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue, then any job that does not delay the new head.
@@ -125,17 +125,27 @@ impl Easy {
     fn backfill_before_promises(&mut self, now: Time, head: &Entry) {
         let mut profile = self.beside_head(now, head);
         let mut after: Key = head.key;
-        loop {
-            let free = profile.free_at(now);
-            // Only the width is limited here; `fits_now` checks the rest.
-            let room = Fits { processors: free, span: Span::FOREVER, any_span_up_to: free };
-            let Some(&next) = self.waiting.next(after, room) else { break };
+        while let Some(next) = self.next_fitting(&profile, now, after) {
             after = next.key;
-            if fits_now(&profile, now, &next) {
-                profile.add(now, now + next.span, next.processors);
-                self.decide(now, next);
-            }
+            profile.add(now, now + next.span, next.processors);
+            self.decide(now, next);
         }
+    }
+
+    /// The first job behind `after` that has its processors during its whole time if it starts now.
+    fn next_fitting(&self, profile: &Profile, now: Time, after: Key) -> Option<Entry> {
+        let mut next: Option<Entry> = None;
+        let narrowest = (0..=class_of(profile.capacity())).map(|class| 1 << class);
+        profile.reaches(now, now + Span::TICK, now, narrowest, |width, _, until| {
+            // No job of this class is narrower, so none of them can be longer.
+            let may_fit =
+                |bounds: &Bounds| until >= BEYOND_ALL_LIMITS || bounds.shortest <= until - now;
+            let fits = |entry: &Entry| fits_now(profile, now, entry);
+            let found = self.waiting.next_in_class(class_of(width), after, may_fit, fits);
+            next = next.into_iter().chain(found.copied()).min_by_key(|entry| entry.key);
+            true
+        });
+        next
     }
 
     fn backfill(&mut self, now: Time, head: &Entry) {
