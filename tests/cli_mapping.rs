@@ -87,7 +87,8 @@ fn an_application_gets_the_cores_that_are_available_first() {
 
 #[test]
 fn an_application_runs_beside_the_jobs_of_any_queue() {
-    for policy in ["\"fcfs\"", "\"easy\"", "{ name = \"conservative\", compression = \"replan\" }"] {
+    for policy in ["\"fcfs\"", "\"easy\"", "{ name = \"conservative\", compression = \"replan\" }"]
+    {
         let text = MAPPED.replace("policy = \"conservative\"", &format!("policy = {policy}"));
         let (_, summary) = ran(&text, &[]);
         assert_eq!(summary["makespan"], 19.0, "{policy}");

@@ -123,7 +123,9 @@ fn into(part: &Queued) -> String {
     let Queued { job, workload, job_id, processors, start, .. } = part;
     let needs = whole(*processors, "processor");
     let from = start.map_or(String::new(), |start| format!(" from {} s on", seconds(start)));
-    format!("it would have run into the part of job {job} ({workload}!{job_id}), which had {needs}{from}")
+    format!(
+        "it would have run into the part of job {job} ({workload}!{job_id}), which had {needs}{from}"
+    )
 }
 
 /// Reason why it did not start although enough processors were free.

@@ -290,7 +290,11 @@ impl<'a> Line<'a> {
         self.order?;
         let waits = |it: &&Stay<'_>| {
             let stands = self.rule == Rule::Conservative || has_attempts(it.job);
-            stands && it.from <= at && at < it.start && it.key < own.key && it.job.job != own.job.job
+            stands
+                && it.from <= at
+                && at < it.start
+                && it.key < own.key
+                && it.job.job != own.job.job
         };
         let mut before = Vec::from_iter(self.stays.iter().filter(waits));
         before.sort_by_key(|it| it.key);

@@ -7,9 +7,9 @@ use haggle_scheduling::coallocation::CoallocationPolicy;
 
 use super::rule::{Refusal, exclude, with_words};
 use crate::file::{
-    Coallocation, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance,
-    Metascheduler, Model, Network, NetworkModel, Overflow, Overrun, PlanLinks, Plans,
-    Provider, RequestOrder, Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
+    Coallocation, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance, Metascheduler,
+    Model, Network, NetworkModel, Overflow, Overrun, PlanLinks, Plans, Provider, RequestOrder,
+    Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
 };
 use crate::quantity::TimeSpan;
 
