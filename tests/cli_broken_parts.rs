@@ -63,6 +63,22 @@ actors = ["north", "broker"]
 law = { up = { law = "exponential", mean = "6h" }, down = { law = "exponential", mean = "5min" } }
 "#;
 
+/// The policies whose queues keep parts.
+const POLICIES: [&str; 4] = [
+    "\"conservative\"",
+    "\"fcfs\"",
+    "\"easy\"",
+    "{ name = \"conservative\", compression = \"replan\" }",
+];
+
+/// A scenario under each of these policies.
+fn under<'a>(world: &'a str, policies: &'a [&str]) -> impl Iterator<Item = (&'a str, String)> {
+    policies.iter().map(move |&policy| {
+        let with = world.replace("policy = \"conservative\"", &format!("policy = {policy}"));
+        (policy, with)
+    })
+}
+
 /// Runs a scenario on both drivers with all checks. Returns the summary, and whether parts were broken.
 fn run(world: &str) -> (serde_json::Value, bool) {
     let folder = Folder::with(&[("world.toml", world)]);
@@ -91,15 +107,17 @@ fn count(summary: &serde_json::Value, outcome: &str) -> u64 {
 
 #[test]
 fn a_job_whose_processors_fail_is_placed_again_until_it_is_done() {
-    let (summary, broken) = run(&format!("{SPREAD}{NODES_FAIL}"));
-    assert!(broken, "no part was broken");
-    let (jobs, done) = completed(&summary);
-    assert_eq!(jobs, done, "{}", summary["all"]);
-    let failures = &summary["failures"];
-    let lost = failures["work_lost"].as_f64().expect("a number");
-    let by_provider = failures["providers"].as_array().expect("providers").iter();
-    let there: f64 = by_provider.map(|it| it["work_lost"].as_f64().expect("a number")).sum();
-    assert!(lost > there, "work of parts that were given up is lost, too: {lost}, {there}");
+    for (policy, world) in under(&format!("{SPREAD}{NODES_FAIL}"), &POLICIES) {
+        let (summary, broken) = run(&world);
+        assert!(broken, "{policy}: no part was broken");
+        let (jobs, done) = completed(&summary);
+        assert_eq!(jobs, done, "{policy}: {}", summary["all"]);
+        let failures = &summary["failures"];
+        let lost = failures["work_lost"].as_f64().expect("a number");
+        let by_provider = failures["providers"].as_array().expect("providers").iter();
+        let there: f64 = by_provider.map(|it| it["work_lost"].as_f64().expect("a number")).sum();
+        assert!(lost > there, "work of parts that were given up is lost, too: {lost}, {there}");
+    }
 }
 
 #[test]
@@ -117,10 +135,12 @@ fn local_jobs_that_run_over_break_parts() {
     let runs_over = SPREAD
         .replace("[[workload]]\nname = \"wide\"", step)
         .replace("speed = 2", "speed = 2\noverrun = \"extend\"");
-    let (summary, broken) = run(&runs_over);
-    assert!(broken, "no part was broken");
-    let (jobs, done) = completed(&summary);
-    assert_eq!(jobs, done, "{}", summary["all"]);
+    for (policy, world) in under(&runs_over, &POLICIES) {
+        let (summary, broken) = run(&world);
+        assert!(broken, "{policy}: no part was broken");
+        let (jobs, done) = completed(&summary);
+        assert_eq!(jobs, done, "{policy}: {}", summary["all"]);
+    }
 }
 
 #[test]
@@ -133,10 +153,13 @@ fn providers_crash_and_their_jobs_are_placed_again_if_messages_are_repeated() {
     assert!(!refused.contains("reliable"), "{refused}");
     assert!(refused.contains("help: set `retry` of [metascheduler.coallocation]"), "{refused}");
     let repeats = world.replace("policy = \"rigid\"", "policy = \"rigid\", retry = \"10s\"");
-    let (summary, broken) = run(&format!("{repeats}\n[network]\nlatency = \"1s\"\n"));
-    assert!(broken, "no part was broken");
-    let (jobs, done) = completed(&summary);
-    assert_eq!(jobs, done, "{}", summary["all"]);
+    let late = format!("{repeats}\n[network]\nlatency = \"1s\"\n");
+    for (policy, world) in under(&late, &POLICIES) {
+        let (summary, broken) = run(&world);
+        assert!(broken, "{policy}: no part was broken");
+        let (jobs, done) = completed(&summary);
+        assert_eq!(jobs, done, "{policy}: {}", summary["all"]);
+    }
 }
 
 #[test]
@@ -144,9 +167,11 @@ fn a_part_of_a_transaction_fails_with_its_processors() {
     for protocol in ["two-phase", "negotiation", "claiming", "ordered"] {
         let how = format!("policy = \"rigid\", trials = 50, protocol = \"{protocol}\"");
         let world = SPREAD.replace("policy = \"rigid\", parts = 2", &how);
-        let (summary, _) = run(&format!("{world}{NODES_FAIL}"));
-        let failed = count(&summary, "failed");
-        assert!(failed > 0, "{protocol}: {}", summary["all"]);
+        for (policy, world) in under(&format!("{world}{NODES_FAIL}"), &POLICIES) {
+            let (summary, _) = run(&world);
+            let failed = count(&summary, "failed");
+            assert!(failed > 0, "{protocol}, {policy}: {}", summary["all"]);
+        }
     }
 }
 
@@ -170,9 +195,12 @@ submits-to = "mover"
 name = "mover"
 reallocation = { period = "10min" }
 "#;
-    let (summary, _) = run(&format!("{SPREAD}{beside}{NODES_FAIL}"));
-    let (jobs, done) = completed(&summary);
-    assert_eq!(jobs, done, "{}", summary["all"]);
+    // Reallocation needs a reservation for each job.
+    for (policy, world) in under(&format!("{SPREAD}{beside}{NODES_FAIL}"), &POLICIES[..2]) {
+        let (summary, _) = run(&world);
+        let (jobs, done) = completed(&summary);
+        assert_eq!(jobs, done, "{policy}: {}", summary["all"]);
+    }
 }
 
 #[test]

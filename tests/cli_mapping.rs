@@ -86,6 +86,16 @@ fn an_application_gets_the_cores_that_are_available_first() {
 }
 
 #[test]
+fn an_application_runs_beside_the_jobs_of_any_queue() {
+    for policy in ["\"fcfs\"", "\"easy\"", "{ name = \"conservative\", compression = \"replan\" }"]
+    {
+        let text = MAPPED.replace("policy = \"conservative\"", &format!("policy = {policy}"));
+        let (_, summary) = ran(&text, &[]);
+        assert_eq!(summary["makespan"], 19.0, "{policy}");
+    }
+}
+
+#[test]
 fn an_application_is_explained() {
     let (folder, _) = ran(MAPPED, &["--disclosures"]);
     let told = folder.haggle(&["explain", "out", "own!1"]);
@@ -127,7 +137,7 @@ fn what_goes_not_together_is_refused() {
     refused("processes = [5]", "processes = [5, 1]", "one for each size");
     refused("{ name = \"south\", th", "{ name = \"north\", th", "is there twice");
     refused("throughputs = [1.0] }, {", "throughputs = [0.0] }, {", "throughputs");
-    refused("policy = \"conservative\"", "policy = \"easy\"", "not for parts of jobs");
+    refused("policy = \"conservative\"", "policy = \"reservations\"", "not for parts of jobs");
     refused("asks-for = \"machines\"", "asks-for = \"slots\"", "needs \"slots\"");
     refused(
         "asks-for = \"machines\"",

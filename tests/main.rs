@@ -25,6 +25,7 @@ mod cli_moving;
 mod cli_network;
 mod cli_new;
 mod cli_own_rules;
+mod cli_part_queues;
 mod cli_plans;
 mod cli_plot;
 mod cli_policies;

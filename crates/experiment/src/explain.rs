@@ -41,7 +41,8 @@ pub use self::windows::{Displaced, Granted};
 
 pub use grid::OnGrid;
 pub use line::{
-    Backfilled, BookedStart, Displacer, Held, HeldByBooking, HeldByOthers, How, Queued, Rule, Test,
+    Backfilled, BookedStart, Displacer, Held, HeldByBooking, HeldByOthers, HeldByPart, How, Queued,
+    Rule, Test,
 };
 pub use phased::Interval;
 pub use provider::{Attempt, LostPart, LostTasks, Share};

@@ -58,6 +58,12 @@ impl Capabilities {
     pub const fn only_maintenance(reason: &'static str) -> Capabilities {
         Capabilities { maintenance: Ok(()), ..Capabilities::none(reason) }
     }
+
+    /// As [`Capabilities::only_maintenance`], of a queue that has a form of its own for parts.
+    pub(crate) const fn without_parts(reason: &'static str) -> Capabilities {
+        let parts = Err("this queue has another form for parts");
+        Capabilities { parts, ..Capabilities::only_maintenance(reason) }
+    }
 }
 
 /// The services that a queue lacks: every request is refused.
@@ -161,7 +167,7 @@ impl Parts for Refusing {
         FreeTimes::none()
     }
 
-    fn take_changed(&mut self) -> Option<(Time, Time)> {
+    fn take_changed(&mut self, _: Time) -> Option<(Time, Time)> {
         None
     }
 

@@ -12,13 +12,15 @@
 //!   a provider still idle asks ([`Rounds`]) ─────────────▶ shift, remap: an earlier completion
 //! ```
 //!
-//! A provider keeps parts in a [`CoallocationQueue`], beside the jobs of its own queue. A job on one
-//! provider only has no part: it waits in the queue like any other.
+//! A provider keeps [parts](Parts) in a queue, beside the jobs of its own. A job on one
+//! provider only has no part: it has a reservation there, which moves up when time is given back.
 
 mod asking;
 mod common_start;
+mod difference;
 mod dividing;
 mod free_times;
+mod keeping;
 mod moving;
 mod news;
 mod parts;
@@ -33,10 +35,12 @@ pub use common_start::{FillRule, earliest_common_start};
 pub use dividing::divide;
 use dividing::divide_over;
 pub use free_times::{FreeTimes, Stretch};
+pub(crate) use keeping::KeepsParts;
 pub use moving::{CoallocationPolicy, NoImprovement, RemapRule, Search, improve, shift};
 pub use news::News;
 pub use parts::Parts;
 pub use queue::CoallocationQueue;
+pub(crate) use queue::with_parts;
 pub use rounds::{RequestOrder, Rounds};
 use serde::{Deserialize, Serialize};
 pub use together::{Put, Together};

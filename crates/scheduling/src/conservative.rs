@@ -6,7 +6,7 @@
 //!
 //! `plan/pass.rs` describes the pass over the waiting jobs.
 
-mod fixed;
+mod parts;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -72,8 +72,6 @@ pub struct Conservative {
     /// New waiting jobs that no pass has tried on any free time yet.
     untried: Vec<Slot>,
     sequence: u32,
-    /// True if there may be other bookings, with unknown ends.
-    has_fixed: bool,
     /// Planned starts before this are in `due`.
     filed: Time,
     /// True if processors have been given back since the last compression.
@@ -85,12 +83,9 @@ pub struct Conservative {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Booking {
     processors: u32,
-    span: Span,
     rank: Key,
     start: Time,
     end: Time,
-    /// True if it keeps its place, and is not in the queue.
-    fixed: bool,
 }
 
 impl Conservative {
@@ -112,7 +107,6 @@ impl Conservative {
             openings: Openings::new(processors),
             untried: Vec::new(),
             sequence: 0,
-            has_fixed: false,
             filed: Time::FOREVER,
             given_back: false,
             defers: false,
@@ -137,7 +131,7 @@ impl Conservative {
         let start = profile
             .earliest_or_never(processors, span, from)
             .expect("the provider refuses jobs wider than the machine");
-        let booking = Booking { processors, span, rank, start, end: start + span, fixed: false };
+        let booking = Booking { processors, rank, start, end: start + span };
         profile.add(start, booking.end, processors);
         self.bookings[slot.index()] = Some(booking);
         self.file(slot);
@@ -147,10 +141,10 @@ impl Conservative {
 
     /// Files a waiting job so that it starts when it is booked.
     fn file(&mut self, slot: Slot) {
-        let &Booking { start, rank, fixed, .. } = self.booking(slot);
+        let &Booking { start, rank, .. } = self.booking(slot);
         // A job without a planned start becomes due when it gets one.
-        // A later start is filed by `file_next`, which examines the queue; fixed bookings are not in it.
-        if start < BEYOND_ALL_LIMITS && (start < self.filed || fixed) {
+        // A later start is filed by `file_next`, which examines the queue.
+        if start < BEYOND_ALL_LIMITS && start < self.filed {
             self.due.push(Reverse((start, rank, slot)));
         }
     }
@@ -174,10 +168,7 @@ impl Conservative {
             starts.retain(|it| it.0 < self.filed);
         }
         let mut due = std::mem::take(&mut self.due).into_vec();
-        // Starts of the queue are filed anew below; fixed bookings are not in the list.
-        due.retain(|&Reverse((start, rank, slot))| {
-            !self.is_stale(start, slot, rank) && self.booking(slot).fixed
-        });
+        due.clear();
         due.extend(starts.into_iter().map(Reverse));
         self.due = due.into();
     }
@@ -229,9 +220,7 @@ impl Conservative {
         let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
             return false;
         };
-        if !booking.fixed {
-            self.waiting.one_has_gone();
-        }
+        self.waiting.one_has_gone();
         self.not_before.forget(slot);
         let Booking { processors, start, end, .. } = booking;
         let start = start.max(now);
@@ -340,7 +329,7 @@ impl Conservative {
         let untried = std::mem::take(&mut self.untried);
         let by_start = self.compression == Compression::ByStart;
         let Conservative { plan, openings, not_before, waiting, .. } = self;
-        let ends = if self.has_fixed { Time::FOREVER } else { plan.ends() };
+        let ends = plan.ends();
         let pass = Pass { plan, openings, not_before, untried: &untried, now };
         let list = waiting.list_mut();
         let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
@@ -408,6 +397,8 @@ impl LocalScheduler for Conservative {
             if self.is_stale(start, slot, rank) {
                 continue;
             }
+            // Parts precede the jobs that are planned to start with them.
+            self.plan.start_fixed(start, started);
             let booking = *self.booking(slot);
             // A job that ends at this very instant may not have given its processors back yet; its end
             // brings the next pass.
@@ -416,13 +407,12 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             self.plan.start(slot, booking.processors, booking.end);
-            if !booking.fixed {
-                self.waiting.one_has_gone();
-            }
+            self.waiting.one_has_gone();
             self.not_before.forget(slot);
             self.bookings[slot.index()] = None;
             started.push(slot);
         }
+        self.plan.start_fixed(now, started);
         self.due.extend(not_yet);
         // Stale entries are dropped when they reach the top, or all together when there are too many.
         while let Some(&Reverse((start, rank, slot))) = self.due.peek()
@@ -480,10 +470,7 @@ impl LocalScheduler for Conservative {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             starts: Ok(()),
-            parts: Err("time given back goes to waiting jobs before parts are asked"),
-            ..Capabilities::only_maintenance(
-                "each job is planned as a whole, at its earliest start",
-            )
+            ..Capabilities::without_parts("each job is planned as a whole, at its earliest start")
         }
     }
 
@@ -505,8 +492,8 @@ impl OnPlan for Conservative {
         self.replan_around(now, |queue| change(&mut queue.plan));
     }
 
-    fn given_back(&mut self, now: Time, until: Time, processors: u32) {
-        self.note_given_back(now, until, processors);
+    fn given_back(&mut self, from: Time, until: Time, processors: u32) {
+        self.note_given_back(from, until, processors);
     }
 
     fn bring_up_to_date(&mut self, now: Time) {

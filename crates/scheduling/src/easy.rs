@@ -6,19 +6,21 @@
 //! may start now if it ends by the shadow time or needs no more than the extra
 //! processors (Lifka 1995; Mu'alem and Feitelson 2001).
 //!
-//! This rule holds because processors only come back. If maintenance will take some, the head is booked on
-//! a copy of the profile. Then a job may start if it fits there during its whole time.
+//! This rule holds because processors only come back. If maintenance or a part will take some, the head is
+//! booked on a copy of the profile. Then a job may start if it fits there during its whole time.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::coallocation::KeepsParts;
 use crate::fcfs::{store, take};
-use crate::index::{Entry, Fits, Index, Key};
+use crate::index::{Bounds, Entry, Fits, Index, Key, class_of};
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
-use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
 use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue, then any job that does not delay the new head.
@@ -96,7 +98,7 @@ impl Easy {
         Fits { processors: free, span: shadow - now, any_span_up_to: extra.min(free) }
     }
 
-    /// As above, with maintenance ahead: the availability beside the head's reservation.
+    /// As above, with maintenance or parts ahead: the availability beside the head's reservation.
     fn beside_head(&mut self, now: Time, head: &Entry) -> Profile {
         let mut profile = self.plan.profile_from(now).clone();
         if let Some(shadow) = profile.earliest_fit(head.processors, head.span, now) {
@@ -107,37 +109,48 @@ impl Easy {
 
     /// Returns whether a job that needs at most the free processors may start before `head`.
     fn may_pass(&mut self, now: Time, head: &Entry, entry: &Entry) -> bool {
-        if self.plan.has_windows() {
+        if self.plan.promises_ahead() {
             return fits_now(&self.beside_head(now, head), now, entry);
         }
         let room = self.room_beside(now, head);
         entry.span <= room.span || entry.processors <= room.any_span_up_to
     }
 
-    /// Returns whether a job that started now would take processors from maintenance before it ends.
-    fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
-        self.plan.has_windows() && !fits_now(self.plan.profile_from(now), now, head)
+    /// Returns whether a job that started now would take processors from maintenance or from a part before
+    /// it ends.
+    fn runs_into_a_promise(&mut self, now: Time, head: &Entry) -> bool {
+        self.plan.promises_ahead() && !fits_now(self.plan.profile_from(now), now, head)
     }
 
-    fn backfill_before_windows(&mut self, now: Time, head: &Entry) {
+    fn backfill_before_promises(&mut self, now: Time, head: &Entry) {
         let mut profile = self.beside_head(now, head);
         let mut after: Key = head.key;
-        loop {
-            let free = profile.free_at(now);
-            // Only the width is limited here; `fits_now` checks the rest.
-            let room = Fits { processors: free, span: Span::FOREVER, any_span_up_to: free };
-            let Some(&next) = self.waiting.next(after, room) else { break };
+        while let Some(next) = self.next_fitting(&profile, now, after) {
             after = next.key;
-            if fits_now(&profile, now, &next) {
-                profile.add(now, now + next.span, next.processors);
-                self.decide(now, next);
-            }
+            profile.add(now, now + next.span, next.processors);
+            self.decide(now, next);
         }
     }
 
+    /// The first job behind `after` that has its processors during its whole time if it starts now.
+    fn next_fitting(&self, profile: &Profile, now: Time, after: Key) -> Option<Entry> {
+        let mut next: Option<Entry> = None;
+        let narrowest = (0..=class_of(profile.capacity())).map(|class| 1 << class);
+        profile.reaches(now, now + Span::TICK, now, narrowest, |width, _, until| {
+            // No job of this class is narrower, so none of them can be longer.
+            let may_fit =
+                |bounds: &Bounds| until >= BEYOND_ALL_LIMITS || bounds.shortest <= until - now;
+            let fits = |entry: &Entry| fits_now(profile, now, entry);
+            let found = self.waiting.next_in_class(class_of(width), after, may_fit, fits);
+            next = next.into_iter().chain(found.copied()).min_by_key(|entry| entry.key);
+            true
+        });
+        next
+    }
+
     fn backfill(&mut self, now: Time, head: &Entry) {
-        if self.plan.has_windows() {
-            return self.backfill_before_windows(now, head);
+        if self.plan.promises_ahead() {
+            return self.backfill_before_promises(now, head);
         }
         let mut room = self.room_beside(now, head);
         let mut after: Key = head.key;
@@ -171,7 +184,7 @@ impl Easy {
             News::Everything => {
                 while let Some(&head) = self.waiting.first() {
                     let free = self.plan.profile_from(now).free_at(now);
-                    if head.processors > free || self.runs_into_a_window(now, &head) {
+                    if head.processors > free || self.runs_into_a_promise(now, &head) {
                         if self.waiting.len() > 1 && free > 0 {
                             self.backfill(now, &head);
                         }
@@ -230,6 +243,7 @@ impl LocalScheduler for Easy {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.plan.start_fixed(now, started);
         self.pass(now);
         while let Some(&next) = self.decided.front()
             && next.processors <= self.plan.free()
@@ -260,7 +274,7 @@ impl LocalScheduler for Easy {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::only_maintenance("EASY guarantees the start of the first waiting job only")
+        Capabilities::without_parts("EASY guarantees the start of the first waiting job only")
     }
 
     fn maintenance(&mut self) -> &mut dyn Maintaining {
@@ -279,6 +293,26 @@ impl OnPlan for Easy {
         // Decided jobs may count on the processors that the change takes.
         self.revoke(now);
         change(&mut self.plan);
+    }
+}
+
+/// The reservation of the head is promised: a part takes only time that the head does not need then. Jobs
+/// behind the head may start later because of a part.
+impl KeepsParts for Easy {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn next_number(&mut self) -> u32 {
+        self.sequence += 1;
+        self.sequence - 1
+    }
+
+    fn offered(&mut self, now: Time) -> Cow<'_, Profile> {
+        match self.waiting.first().copied() {
+            Some(head) => Cow::Owned(self.beside_head(now, &head)),
+            None => Cow::Borrowed(self.plan.profile_from(now)),
+        }
     }
 }
 

@@ -242,7 +242,7 @@ impl OnPlan for Edf {
         self.queue.plan_anew_around(now, change);
     }
 
-    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {
+    fn given_back(&mut self, _from: Time, _until: Time, _processors: u32) {
         self.given_back = true;
     }
 

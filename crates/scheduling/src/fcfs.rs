@@ -1,9 +1,12 @@
 //! First come, first served: no job passes one that stands before it.
 
+use std::borrow::Cow;
+
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::capabilities::Refusing;
+use crate::coallocation::KeepsParts;
 use crate::index::{Entry, Index};
 use crate::maintenance::OnPlan;
 use crate::not_before::NotBefore;
@@ -70,9 +73,10 @@ impl Fcfs {
         }
     }
 
-    /// Returns whether a job that started now would take processors from maintenance before it ends.
-    fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
-        self.plan.has_windows()
+    /// Returns whether a job that started now would take processors from maintenance or from a part before
+    /// it ends.
+    fn runs_into_a_promise(&mut self, now: Time, head: &Entry) -> bool {
+        self.plan.promises_ahead()
             && self.plan.profile_from(now).min_free(now, now + head.span) < head.processors
     }
 
@@ -124,6 +128,7 @@ impl LocalScheduler for Fcfs {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.plan.start_fixed(now, started);
         // One ended job may make room for several, hence the loop.
         while let Some(&head) = self.waiting.first() {
             if self.not_before.from(now, head.slot) > now {
@@ -131,7 +136,7 @@ impl LocalScheduler for Fcfs {
             }
             // The head waits for processors only now: `next_start` must not return its earliest start.
             self.not_before.forget(head.slot);
-            if head.processors > self.plan.free() || self.runs_into_a_window(now, &head) {
+            if head.processors > self.plan.free() || self.runs_into_a_promise(now, &head) {
                 break;
             }
             self.foreseen = None;
@@ -174,7 +179,7 @@ impl LocalScheduler for Fcfs {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let none = Capabilities::only_maintenance("no job starts before the jobs ahead of it");
+        let none = Capabilities::without_parts("no job starts before the jobs ahead of it");
         match self.order {
             Order::Arrival => Capabilities { starts: Ok(()), ..none },
             _ => Capabilities { starts: Err("a later job may go ahead of a waiting one"), ..none },
@@ -198,6 +203,24 @@ impl OnPlan for Fcfs {
         // The plan may change.
         self.foreseen = None;
         &mut self.plan
+    }
+}
+
+/// The planned starts of all waiting jobs are promised: a part takes only time that no job needs then. So in
+/// the order of arrival, no part makes a job start later. A head that would run into a part waits, and with it
+/// all others.
+impl KeepsParts for Fcfs {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn next_number(&mut self) -> u32 {
+        self.sequence += 1;
+        self.sequence - 1
+    }
+
+    fn offered(&mut self, now: Time) -> Cow<'_, Profile> {
+        Cow::Borrowed(&self.foreseen(now).profile)
     }
 }
 

@@ -66,8 +66,8 @@ pub(crate) trait OnPlan: Clone {
         change(self.plan_mut());
     }
 
-    /// Processors are free from now on that were booked until `until`.
-    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {}
+    /// Processors are free between two times at which they were booked.
+    fn given_back(&mut self, _from: Time, _until: Time, _processors: u32) {}
 
     /// Moves waiting work up to returned time, before a window is placed beside it.
     fn bring_up_to_date(&mut self, _now: Time) {}

@@ -8,13 +8,14 @@
 //! |---|---|---|
 //! | FCFS, EASY | jobs that run, or have been decided to start now | none |
 //! | conservative, bags | everything | of all waiting jobs; compression moves them up |
-//! | conservative, with parts | everything | of all waiting jobs; parts keep their places |
 //! | reservations | everything | of all whose start is not fixed, within their windows |
 //! | conservative, replanned; EDF | jobs that run, or are pinned | on copies, [no farther than needed](gradual) |
 //!
-//! Windows of [maintenance](crate::maintenance) are firm, in every queue.
+//! Windows of [maintenance](crate::maintenance) are firm, in every queue. So are [parts](fixed) of jobs that
+//! have other parts elsewhere.
 
 pub(crate) mod extra;
+mod fixed;
 pub(crate) mod gradual;
 pub(crate) mod openings;
 pub(crate) mod pass;
@@ -28,6 +29,8 @@ use crate::bags::Batch;
 use crate::scheduler::{Killed, Slot};
 use crate::{Interval, Overlap, Profile};
 
+use extra::Extra;
+use fixed::FixedParts;
 use openings::Region;
 pub(crate) use running::Part;
 use running::Running;
@@ -40,6 +43,7 @@ pub(crate) struct Plan {
     profile: Profile,
     running: Running,
     windows: Windows,
+    parts: FixedParts,
     /// No job that runs, or has run, is planned to end after this.
     latest_end: Time,
 }
@@ -51,6 +55,7 @@ impl Plan {
             profile: Profile::new(processors),
             running: Running::new(processors),
             windows: Windows::default(),
+            parts: FixedParts::default(),
             latest_end: Time::ZERO,
         }
     }
@@ -144,7 +149,7 @@ impl Plan {
             self.end(now, slot, Part { processors, planned_end });
         }
         self.running.close(processors);
-        self.before_windows(now, |plan| plan.profile.add(now, Time::FOREVER, processors));
+        self.take_unforeseen(now, Time::FOREVER, processors);
     }
 
     /// Processors are back.
@@ -158,29 +163,35 @@ impl Plan {
     pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         let processors = self.running.extend(slot, now, end);
         self.latest_end = self.latest_end.max(end);
-        self.before_windows(now, |plan| plan.profile.add(now, end, processors));
+        self.take_unforeseen(now, end, processors);
     }
 
-    /// Applies an unforeseen change, to which windows of maintenance give way.
-    pub(crate) fn before_windows(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
-        self.profile.forget_before(now);
-        // The change may need processors of windows, so these are released first.
-        self.windows.lift(&mut self.profile, now);
-        // A change that is made of several ones lays the windows once, behind all of them.
-        let mut windows = std::mem::take(&mut self.windows);
-        change(self);
-        windows.lay(&mut self.profile, now);
-        self.windows = windows;
+    /// An unforeseen event takes processors until `end`. Parts that wait get the processors that are left,
+    /// and windows of maintenance the rest.
+    fn take_unforeseen(&mut self, now: Time, end: Time, processors: u32) {
+        let Plan { profile, windows, parts, .. } = self;
+        profile.forget_before(now);
+        // The event may need processors of both, so these are released first.
+        windows.lift(profile, now);
+        parts.lift(profile, now);
+        profile.add(now, end, processors);
+        parts.lay(profile, now);
+        windows.lay(profile, now);
     }
 
-    /// No running job is booked to end after this, and no window of maintenance.
+    /// No running job is booked to end after this, and no window of maintenance. Ends of parts that wait are
+    /// not searched for.
     pub(crate) fn ends(&self) -> Time {
+        if !self.parts.is_empty() {
+            return Time::FOREVER;
+        }
         self.windows().map(|window| window.end()).fold(self.latest_end, Time::max)
     }
 
-    /// Returns whether a window of maintenance is announced or in progress.
-    pub(crate) fn has_windows(&self) -> bool {
-        !self.windows.is_empty()
+    /// Returns whether processors may be promised for a later time: to a window of maintenance or to a
+    /// part. Otherwise, processors only come back as time goes on.
+    pub(crate) fn promises_ahead(&self) -> bool {
+        !self.windows.is_empty() || !self.parts.is_empty()
     }
 
     /// The windows of maintenance that are not over, each with the processors that it has.
@@ -217,12 +228,13 @@ impl Plan {
         self.windows.are_short()
     }
 
-    /// Windows of maintenance that lack processors take free ones.
-    pub(crate) fn complete_windows(&mut self, now: Time) {
-        if self.windows.are_short() {
-            self.profile.forget_before(now);
-            self.windows.lay(&mut self.profile, now);
+    /// Windows of maintenance that lack processors take free ones. Returns whether any did.
+    pub(crate) fn complete_windows(&mut self, now: Time) -> bool {
+        if !self.windows.are_short() {
+            return false;
         }
+        self.profile.forget_before(now);
+        self.windows.lay(&mut self.profile, now)
     }
 
     /// Processors that are booked for a window of maintenance.
@@ -241,6 +253,110 @@ impl Plan {
     pub(crate) fn end_window(&mut self, now: Time, number: u32) {
         let processors = self.windows.end(&mut self.profile, now, number);
         self.running.reopen(processors);
+    }
+
+    /// Books a part at a free interval; it starts then. Of equal starts the smallest number comes first.
+    pub(crate) fn fix(&mut self, slot: Slot, place: Interval, number: u32) {
+        self.profile.add(place.start, place.end(), place.processors);
+        self.parts.insert(slot, place, number);
+    }
+
+    /// The place of a part, while it waits.
+    pub(crate) fn fixed(&self, slot: Slot) -> Option<Interval> {
+        self.parts.place(slot)
+    }
+
+    /// Start of the next part.
+    pub(crate) fn next_fixed(&self) -> Option<Time> {
+        self.parts.next_start()
+    }
+
+    /// Takes a waiting part out, and returns its place.
+    pub(crate) fn unfix(&mut self, now: Time, slot: Slot) -> Option<Interval> {
+        let (place, _) = self.parts.remove(slot)?;
+        self.profile.remove(place.start.max(now), place.end(), place.processors);
+        Some(place)
+    }
+
+    /// A waiting part becomes a job of the queue. Its booking stays where it is; returns its place and its
+    /// number.
+    pub(crate) fn fixed_to_job(&mut self, slot: Slot) -> Option<(Interval, u32)> {
+        self.parts.remove(slot)
+    }
+
+    /// Starts the parts that are due, in order, if their processors are free. A job that ends at this very
+    /// instant may not have given its processors back yet; its end brings the next pass.
+    pub(crate) fn start_fixed(&mut self, by: Time, started: &mut Vec<Slot>) {
+        if self.parts.is_empty() {
+            return;
+        }
+        for (slot, place) in self.parts.due(by) {
+            if place.processors <= self.free() {
+                self.parts.remove(slot);
+                self.start(slot, place.processors, place.end());
+                started.push(slot);
+            }
+        }
+    }
+
+    /// The processors that a waiting part needs to move, while its place is kept; `None` if it does not wait
+    /// or moves already.
+    pub(crate) fn needed_to_move(&self, slot: Slot, to: Interval) -> Option<Extra> {
+        let from = self.fixed(slot).filter(|_| !self.parts.moves(slot))?;
+        Some(Extra::new(from, to))
+    }
+
+    /// The parts with another place that are planned to start by now.
+    pub(crate) fn moves_due(&self, now: Time) -> Vec<Slot> {
+        self.parts.moves_due(now)
+    }
+
+    /// Keeps another place for a part, and books the processors needed to move.
+    pub(crate) fn begin_move(&mut self, now: Time, slot: Slot, to: Interval, extra: Extra) {
+        extra.book(now, self.profile_mut());
+        self.parts.begin_move(slot, to, extra);
+    }
+
+    /// Gives back the processors kept for a move; returns the place that was kept.
+    pub(crate) fn end_move(&mut self, now: Time, slot: Slot) -> Option<Interval> {
+        let (to, extra) = self.parts.end_move(slot)?;
+        self.profile.forget_before(now);
+        extra.release(now, &mut self.profile);
+        Some(to)
+    }
+
+    /// Moves a part to `to`, which must be free once the present place is given back; returns that.
+    pub(crate) fn move_fixed(&mut self, now: Time, slot: Slot, to: Interval) -> Option<Interval> {
+        let (from, number) = self.parts.remove(slot)?;
+        self.profile.remove(from.start.max(now), from.end(), from.processors);
+        self.fix(slot, to, number);
+        Some(from)
+    }
+
+    /// Takes waiting parts out and books them, with new numbers, at the next free places.
+    pub(crate) fn postpone(&mut self, now: Time, late: &[(Slot, u32)]) {
+        // All are taken out before one is booked, so that they do not block each other.
+        let out =
+            late.iter().filter_map(|&(slot, number)| Some((slot, number, self.unfix(now, slot)?)));
+        for (slot, number, place) in Vec::from_iter(out) {
+            let Interval { processors, span, .. } = place;
+            let start = self.profile.earliest_or_never(processors, span, now);
+            let start = start.expect("a part fits the empty machine");
+            self.fix(slot, Interval { start, ..place }, number);
+        }
+    }
+
+    /// Appends the parts that have lost their places since the last call.
+    pub(crate) fn take_displaced(&mut self, displaced: &mut Vec<Slot>) {
+        self.parts.take_displaced(displaced);
+    }
+
+    /// A running job ends by `end` as it is planned now; returns the processors and the time until which
+    /// they were booked.
+    pub(crate) fn shorten(&mut self, now: Time, slot: Slot, end: Time) -> Part {
+        let part = self.finished(now, slot);
+        self.book_and_start(now, slot, part.processors, end.min(part.planned_end));
+        part
     }
 
     /// The running part of a rigid job.

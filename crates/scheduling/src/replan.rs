@@ -4,15 +4,18 @@
 //! So the plan is made only as far as a query needs (`plan/gradual.rs`). A submission and an estimate need
 //! all of it, because their result lies behind all waiting jobs.
 
+use std::borrow::Cow;
+
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::coallocation::KeepsParts;
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
 use crate::plan::gradual::{Gradual, Until};
 use crate::plan::waiting::Entry;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot, promise};
-use crate::{Capabilities, Interval, Maintaining, Order, Overlap};
+use crate::{Capabilities, Interval, Maintaining, Order, Overlap, Profile};
 
 /// Gives every waiting job a reservation, and another one when time is given back.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,7 +77,8 @@ impl LocalScheduler for Replan {
 
     fn finished(&mut self, now: Time, slot: Slot) {
         let planned_end = self.plan.finished(now, slot).planned_end;
-        self.plan.complete_windows(now);
+        // A window may take processors that a part gave back before.
+        self.outdated |= self.plan.complete_windows(now);
         // If nothing was given back, each job would find its old place again.
         self.outdated |= std::mem::take(&mut self.out_of_order) || now < planned_end;
     }
@@ -100,6 +104,7 @@ impl LocalScheduler for Replan {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.plan.start_fixed(now, started);
         self.renew(now);
         self.waiting.plan_until(Until::Instant(now), now);
         let mut not_yet = Vec::new();
@@ -139,7 +144,7 @@ impl LocalScheduler for Replan {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::only_maintenance("all reservations are made again when time is given back")
+        Capabilities::without_parts("all reservations are made again when time is given back")
     }
 
     fn maintenance(&mut self) -> &mut dyn Maintaining {
@@ -157,7 +162,7 @@ impl OnPlan for Replan {
         self.outdated = true;
     }
 
-    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {
+    fn given_back(&mut self, _from: Time, _until: Time, _processors: u32) {
         self.outdated = true;
     }
 
@@ -167,7 +172,9 @@ impl OnPlan for Replan {
     }
 
     fn announce_beside(&mut self, now: Time, number: u32, window: Interval) -> bool {
-        self.waiting.book_beside(window) && self.plan.announce(now, number, window, Overlap::Refuse)
+        let beside = self.waiting.profile_mut();
+        beside.add_if_free(window.start, window.end(), window.processors)
+            && self.plan.announce(now, number, window, Overlap::Refuse)
     }
 
     fn first_fit(&mut self, now: Time, window: Interval) -> Option<Time> {
@@ -178,5 +185,27 @@ impl OnPlan for Replan {
     fn complete_windows(&mut self, now: Time) {
         self.outdated |= self.plan.lacks_for_windows();
         self.plan.complete_windows(now);
+    }
+}
+
+/// All reservations are promised until they are made again: a part takes none of their time. Then the
+/// reservations are made around it.
+impl KeepsParts for Replan {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn next_number(&mut self) -> u32 {
+        self.sequence += 1;
+        self.sequence - 1
+    }
+
+    fn offered(&mut self, now: Time) -> Cow<'_, Profile> {
+        self.bring_up_to_date(now);
+        Cow::Borrowed(self.waiting.profile())
+    }
+
+    fn copy(&mut self) -> Option<&mut Profile> {
+        Some(self.waiting.profile_mut())
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bags::{Bargainer, Fractions};
 use crate::capabilities::{Capabilities, Refusing};
-use crate::coallocation::{CoallocationQueue, Parts};
+use crate::coallocation::{CoallocationQueue, Parts, with_parts};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::maintenance::Maintaining;
@@ -190,8 +190,14 @@ pub enum LocalQueue {
     Conservative(Conservative),
     /// Conservative backfilling that plans anew.
     Replan(Replan),
+    /// First come, first served around parts of jobs.
+    FcfsAndParts(CoallocationQueue<Fcfs>),
+    /// EASY backfilling around parts of jobs.
+    EasyAndParts(CoallocationQueue<Easy>),
     /// Conservative backfilling around parts of jobs.
-    Coallocation(CoallocationQueue),
+    ConservativeAndParts(CoallocationQueue<Conservative>),
+    /// Conservative backfilling that plans anew around parts of jobs.
+    ReplanAndParts(CoallocationQueue<Replan>),
     /// Earliest deadline first.
     Edf(Edf),
     /// Conservative backfilling of bags.
@@ -209,7 +215,10 @@ impl Deref for LocalQueue {
             LocalQueue::Easy(queue) => queue,
             LocalQueue::Conservative(queue) => queue,
             LocalQueue::Replan(queue) => queue,
-            LocalQueue::Coallocation(queue) => queue,
+            LocalQueue::FcfsAndParts(queue) => queue,
+            LocalQueue::EasyAndParts(queue) => queue,
+            LocalQueue::ConservativeAndParts(queue) => queue,
+            LocalQueue::ReplanAndParts(queue) => queue,
             LocalQueue::Edf(queue) => queue,
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
@@ -224,7 +233,10 @@ impl DerefMut for LocalQueue {
             LocalQueue::Easy(queue) => queue,
             LocalQueue::Conservative(queue) => queue,
             LocalQueue::Replan(queue) => queue,
-            LocalQueue::Coallocation(queue) => queue,
+            LocalQueue::FcfsAndParts(queue) => queue,
+            LocalQueue::EasyAndParts(queue) => queue,
+            LocalQueue::ConservativeAndParts(queue) => queue,
+            LocalQueue::ReplanAndParts(queue) => queue,
             LocalQueue::Edf(queue) => queue,
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
@@ -265,7 +277,7 @@ impl SchedulerConfig {
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
-    /// Conservative backfilling around parts of jobs that have other parts at other providers.
+    /// A queue of rigid jobs around parts of jobs that have other parts at other providers.
     Coallocation(SchedulerConfig),
     /// Earliest deadline first, with promises and offers.
     Edf(EdfConfig),
@@ -287,9 +299,7 @@ impl Scheduling {
     pub fn build(&self, processors: u32) -> Box<LocalQueue> {
         Box::new(match self {
             Scheduling::Queue(config) => return config.build(processors),
-            Scheduling::Coallocation(config) => {
-                LocalQueue::Coallocation(CoallocationQueue::new(processors, *config))
-            }
+            Scheduling::Coallocation(config) => with_parts(processors, *config),
             Scheduling::Edf(config) => LocalQueue::Edf(Edf::new(processors, config.clone())),
             Scheduling::Bags { rescheduling, fractions, shares } => {
                 let queue = ConservativeBags::new(processors, *rescheduling, fractions.clone());

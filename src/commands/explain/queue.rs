@@ -1,7 +1,7 @@
 //! The queue in which a rigid job waited.
 
 use crate::experiment::explain::{
-    Backfilled, BookedStart, Held, HeldByOthers, How, Part, Rule, Story, Test, Wait,
+    Backfilled, BookedStart, Held, HeldByOthers, How, Part, Queued, Rule, Story, Test, Wait,
 };
 
 use super::{LISTED, most, whole};
@@ -59,6 +59,7 @@ fn waited(story: &Story, wait: &Wait) -> String {
                     seconds(it.booked)
                 ),
                 (true, Some(Held::ByOthers(held))) => because(held),
+                (true, Some(Held::ByPart(held))) => into(&held.part),
                 (true, None) => {
                     "the order of the queue, its own reservation or those of other jobs held it \
                      back. The tables\n  \
@@ -115,6 +116,16 @@ fn numbers(jobs: &[i64]) -> String {
             format!("jobs {} and {last}", others.join(", "))
         }
     }
+}
+
+/// The part that it would have run into.
+fn into(part: &Queued) -> String {
+    let Queued { job, workload, job_id, processors, start, .. } = part;
+    let needs = whole(*processors, "processor");
+    let from = start.map_or(String::new(), |start| format!(" from {} s on", seconds(start)));
+    format!(
+        "it would have run into the part of job {job} ({workload}!{job_id}), which had {needs}{from}"
+    )
 }
 
 /// Reason why it did not start although enough processors were free.

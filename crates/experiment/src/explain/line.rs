@@ -65,6 +65,8 @@ pub enum Held {
     ByBooking(HeldByBooking),
     /// Jobs were before it.
     ByOthers(HeldByOthers),
+    /// It was the first one, and would have run into the time of a part.
+    ByPart(HeldByPart),
 }
 
 /// A job waited for its own booking, since reservations never move up.
@@ -74,6 +76,15 @@ pub struct HeldByBooking {
     pub time: f64,
     /// Its booked start.
     pub booked: f64,
+}
+
+/// The head of a queue waited for a part of a job on several providers, which was booked ahead.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeldByPart {
+    /// The instant that is examined: the beginning of the longest stretch.
+    pub time: f64,
+    /// The part, with its processors and its start.
+    pub part: Queued,
 }
 
 /// Jobs that were before another one delayed it.
@@ -274,15 +285,30 @@ impl<'a> Line<'a> {
     }
 
     /// The stays that wait before `own` at an instant, the first one first; `None` if the order is
-    /// unknown.
+    /// unknown. Parts have bookings, and do not stand in a queue without bookings.
     fn before(&self, own: &Stay<'_>, at: i64) -> Option<Vec<&Stay<'a>>> {
         self.order?;
         let waits = |it: &&Stay<'_>| {
-            it.from <= at && at < it.start && it.key < own.key && it.job.job != own.job.job
+            let stands = self.rule == Rule::Conservative || has_attempts(it.job);
+            stands
+                && it.from <= at
+                && at < it.start
+                && it.key < own.key
+                && it.job.job != own.job.job
         };
         let mut before = Vec::from_iter(self.stays.iter().filter(waits));
         before.sort_by_key(|it| it.key);
         Some(before)
+    }
+
+    /// The parts that wait at an instant and start before another one, the first one first.
+    fn parts_ahead(&self, at: i64, until: i64) -> Vec<&Stay<'a>> {
+        let is_ahead = |it: &&Stay<'_>| {
+            !has_attempts(it.job) && it.from <= at && at < it.start && it.start < until
+        };
+        let mut ahead = Vec::from_iter(self.stays.iter().filter(is_ahead));
+        ahead.sort_by_key(|it| (it.start, it.key));
+        ahead
     }
 
     /// The jobs that stood before a job when it was queued there.
@@ -336,7 +362,15 @@ impl<'a> Line<'a> {
             return Some(Held::ByBooking(HeldByBooking { time: at, booked: it.start }));
         }
         let before = self.before(own, time)?;
-        let head = before.first()?;
+        let parts = self.parts_ahead(time, time.saturating_add(own.span));
+        let Some(head) = before.first() else {
+            let part = parts.first().filter(|_| self.rule != Rule::Conservative)?;
+            return Some(Held::ByPart(HeldByPart { time: at, part: queued(part) }));
+        };
+        if self.rule == Rule::Easy && !parts.is_empty() {
+            // Tables do not show whether the part or the head was in the way.
+            return None;
+        }
         let start = match self.rule {
             Rule::Easy => self.plan(head, own, time).map(|it| it.0),
             // Only EASY backfilling plans a start for the head alone.
@@ -362,8 +396,9 @@ impl<'a> Line<'a> {
         let planned = |it: &&Stay<'_>| it.start.saturating_add(it.span) >= at;
         let known = running.iter().copied().chain([head, own]).all(|it| it.is_plain);
         let known = known && !self.has_several_passes(own, at);
-        // Windows, checkpoints and overrun limits change plans in ways that no table shows.
-        if self.has_maintenance || !known || !running.iter().all(planned) {
+        // Windows, parts, checkpoints and overrun limits change plans in ways that no table shows.
+        let has_parts = !self.parts_ahead(at, i64::MAX).is_empty();
+        if self.has_maintenance || has_parts || !known || !running.iter().all(planned) {
             return None;
         }
         let held: i64 = running.iter().map(|it| it.attempt.processors).sum();

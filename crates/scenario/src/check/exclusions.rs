@@ -7,9 +7,9 @@ use haggle_scheduling::coallocation::CoallocationPolicy;
 
 use super::rule::{Refusal, exclude, with_words};
 use crate::file::{
-    Coallocation, Compression, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance,
-    Metascheduler, Model, Network, NetworkModel, Overflow, Overrun, PlanLinks, Plans, Policy,
-    Provider, RequestOrder, Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
+    Coallocation, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance, Metascheduler,
+    Model, Network, NetworkModel, Overflow, Overrun, PlanLinks, Plans, Provider, RequestOrder,
+    Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
 };
 use crate::quantity::TimeSpan;
 
@@ -68,14 +68,11 @@ pub(super) struct KeepsParts {
 /// Providers that keep parts of the jobs of a metascheduler, `by`.
 #[rustfmt::skip] // a table
 pub(super) const PARTS: Exclusions<Provider, KeepsParts> = &[
-    exclude(("co-allocation, mapping", "policies of providers except \"conservative\""), "policy",
-        |it, _| !matches!(it.policy, Policy::Conservative { .. }),
-        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which then keeps parts of jobs where they are booked",
-        "not for parts of jobs", "set `policy = \"conservative\"`"),
-    exclude(("co-allocation, mapping", "`compression = \"replan\"`"), "policy.compression",
-        |it, _| matches!(it.policy, Policy::Conservative { compression: Compression::Replan, .. }),
-        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which then does not plan anew around parts of jobs",
-        "not for parts of jobs", "choose another `compression`"),
+    exclude(("co-allocation, mapping", "policies of providers except \"fcfs\", \"easy\" and \"conservative\""), "policy",
+        |it, _| !it.policy.takes_parts(),
+        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", whose queue then moves work to meet deadlines or windows, and cannot \
+         keep parts of jobs where they are booked",
+        "not for parts of jobs", "set `policy = \"conservative\"`, `policy = \"easy\"` or `policy = \"fcfs\"`"),
     exclude(("co-allocation with moves, mapping", "`overrun = \"extend\"`"), "overrun", |it, at| it.overrun != Overrun::Kill && !at.stays,
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which then lets no job run into the time of a part that may move",
         "not for parts of jobs", "set `overrun = \"kill\"`, or `policy = \"rigid\"` of the metascheduler"),

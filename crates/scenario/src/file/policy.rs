@@ -187,6 +187,14 @@ impl Policy {
         self.offers().is_some()
     }
 
+    /// True if its queue keeps parts of jobs that have other parts at other providers.
+    pub const fn takes_parts(&self) -> bool {
+        match self {
+            Policy::Fcfs { .. } | Policy::Easy { .. } | Policy::Conservative { .. } => true,
+            Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) => false,
+        }
+    }
+
     /// True if the queue reserves a start for each job, and keeps it.
     pub fn reserves(&self) -> bool {
         match self {

@@ -21,7 +21,7 @@ pub trait Parts {
     fn free_times(&mut self, now: Time, without: Option<Slot>) -> FreeTimes;
 
     /// The stretch outside which [`Parts::free_during`] has not changed since the last call.
-    fn take_changed(&mut self) -> Option<(Time, Time)>;
+    fn take_changed(&mut self, now: Time) -> Option<(Time, Time)>;
 
     /// Free times from `from` until `until`.
     fn free_during(&mut self, now: Time, from: Time, until: Time) -> Stretch;
@@ -68,8 +68,8 @@ pub trait Parts {
     /// places. Jobs are planned again around them.
     fn catch_up(&mut self, now: Time, parts: &[Slot]);
 
-    /// Turns a waiting part into a job of the queue, because it is the only part left; it may move up by
-    /// itself.
+    /// Turns a waiting part into a job of its own, because it is the only part left. It keeps its place as a
+    /// reservation, and may move up by itself.
     fn turn_into_job(&mut self, request: Request);
 
     /// Appends the parts that have lost their places since the last call, in the order in which they lost

@@ -1,83 +1,127 @@
 //! The queue of a provider that accepts parts of jobs, beside jobs of its own.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::keeping::KeepsParts;
 use super::{FreeTimes, Parts, Stretch};
-use crate::plan::Plan;
-use crate::plan::extra::Extra;
-use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
-use crate::{Capabilities, Compression, Conservative, Interval, Maintaining, Reserving};
+use crate::scheduler::{
+    BEYOND_ALL_LIMITS, Killed, LocalQueue, LocalScheduler, Request, SchedulerConfig, Slot,
+};
+use crate::{
+    Capabilities, Compression, Conservative, Easy, Fcfs, Interval, Maintaining, Policy, Profile,
+    Replan, Reserving,
+};
 
-/// Conservative backfilling of jobs around parts, which keep their places.
+/// A queue of jobs around parts, which keep their places.
 ///
 /// Jobs move up to returned time when [`Parts::compress`] is called. The provider calls it after all ends of
 /// an instant, before parts are asked to move, and again when these have moved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CoallocationQueue {
-    queue: Conservative,
-    /// New places of parts that are about to move, and the processors kept for them.
-    prepared: BTreeMap<Slot, (Interval, Extra)>,
-    /// Parts that have lost their places.
-    displaced: Vec<Slot>,
+pub struct CoallocationQueue<Q> {
+    queue: Q,
+    /// The course of offered processors at the last [`Parts::take_changed`].
+    known: Profile,
+    /// Waiting parts that are jobs of their own here. They may move up.
+    single: BTreeSet<Slot>,
+    /// True if processors have been given back since the last of them moved up.
+    given_back: bool,
 }
 
-impl CoallocationQueue {
-    /// For a machine of `processors`, with the order and the compression of `config`.
-    ///
-    /// # Panics
-    /// With [`Compression::Replan`], which keeps no booking where it is.
-    pub fn new(processors: u32, config: SchedulerConfig) -> CoallocationQueue {
-        assert_ne!(config.compression, Compression::Replan, "bookings stay");
-        let queue = Conservative::new(processors, config.order, config.compression).deferring();
-        CoallocationQueue { queue, prepared: BTreeMap::new(), displaced: Vec::new() }
+/// The queue with the policy of `config`, beside parts.
+pub(crate) fn with_parts(processors: u32, config: SchedulerConfig) -> LocalQueue {
+    let SchedulerConfig { policy, order, compression } = config;
+    match policy {
+        Policy::Fcfs => LocalQueue::FcfsAndParts(around(processors, Fcfs::new(processors, order))),
+        Policy::Easy => LocalQueue::EasyAndParts(around(processors, Easy::new(processors, order))),
+        Policy::Conservative if compression == Compression::Replan => {
+            LocalQueue::ReplanAndParts(around(processors, Replan::new(processors, order)))
+        }
+        Policy::Conservative => {
+            let queue = Conservative::new(processors, order, compression);
+            LocalQueue::ConservativeAndParts(around(processors, queue.deferring()))
+        }
     }
+}
 
+fn around<Q>(processors: u32, queue: Q) -> CoallocationQueue<Q> {
+    let known = Profile::new(processors);
+    CoallocationQueue { queue, known, single: BTreeSet::new(), given_back: false }
+}
+
+/// Steps of several services.
+trait Keeping {
+    /// Offered processors between two times, and `more`.
+    fn stretch(&mut self, now: Time, from: Time, until: Time, more: u32) -> Stretch;
+
+    /// Gives the rest of an interval back.
+    fn give_back(&mut self, now: Time, interval: Interval);
+
+    /// Moves a part to a place that is free once its own is given back.
+    fn move_part(&mut self, now: Time, slot: Slot, to: Interval);
+
+    /// Each part that is a job of its own moves to the first start that is offered, in the order of starts.
+    fn move_single_parts_up(&mut self, now: Time);
+}
+
+impl<Q: KeepsParts> Keeping for CoallocationQueue<Q> {
     fn stretch(&mut self, now: Time, from: Time, until: Time, more: u32) -> Stretch {
         let from = from.max(now);
         if from >= until {
             return Stretch::default();
         }
-        let steps = self.queue.profile_from(now).steps_from(from);
-        let steps = steps.map(|(start, free)| (start.max(from), free + more));
+        let offered = self.queue.offered(now);
+        let steps = offered.steps_from(from).map(|(start, free)| (start.max(from), free + more));
         // A time behind jobs without a limit is as good as never.
         let during = steps.take_while(|&(start, _)| start < until.min(BEYOND_ALL_LIMITS));
         Stretch::new(during.collect(), until).expect("steps of a profile ascend")
     }
 
-    /// Lets waiting jobs try the place of a move that is not made.
-    fn gives_back(&mut self, now: Time, to: Interval) {
-        self.queue.has_given_back(to.start.max(now), to.end(), to.processors);
+    fn give_back(&mut self, now: Time, interval: Interval) {
+        self.given_back = true;
+        self.queue.give_back(now, interval);
     }
 
-    /// Makes an unforeseen change of the machine, which may displace parts.
-    fn change(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
-        let CoallocationQueue { queue, prepared, displaced } = self;
-        let moves = |slot| prepared.get(&slot).map(|&(_, extra)| extra);
-        let lost = queue.change_around_fixed(now, moves, change);
-        for slot in lost {
-            prepared.remove(&slot);
-            displaced.push(slot);
+    fn move_part(&mut self, now: Time, slot: Slot, to: Interval) {
+        if let Some(from) = self.queue.plan_mut().move_fixed(now, slot, to) {
+            self.give_back(now, from);
         }
     }
 
-    /// Gives back the processors kept for a move.
-    fn release(&mut self, now: Time, slot: Slot) -> Option<Interval> {
-        let (to, extra) = self.prepared.remove(&slot)?;
-        self.queue.profile_from(now);
-        extra.release(now, self.queue.profile_mut());
-        Some(to)
+    fn move_single_parts_up(&mut self, now: Time) {
+        if !std::mem::take(&mut self.given_back) || self.single.is_empty() {
+            return;
+        }
+        let place = |&slot: &Slot| Some((self.queue.plan().fixed(slot)?, slot));
+        let mut parts = Vec::from_iter(self.single.iter().filter_map(place));
+        parts.sort_by_key(|&(place, slot)| (place.start, slot));
+        let mut offered = self.queue.offered(now).into_owned();
+        let mut moved = Vec::new();
+        for (place, slot) in parts {
+            let Interval { start, span, processors } = place;
+            offered.remove(start.max(now), place.end(), processors);
+            let first = offered.earliest_or_never(processors, span, now);
+            let to = Interval { start: first.map_or(start, |first| first.min(start)), ..place };
+            offered.add(to.start, to.end(), processors);
+            if to.start < start {
+                moved.push((slot, to));
+            }
+        }
+        for (slot, to) in moved {
+            self.move_part(now, slot, to);
+        }
+        // The next parts move up to the time that these have left, when more is given back.
+        self.given_back = false;
     }
 }
 
-impl Parts for CoallocationQueue {
+impl<Q: KeepsParts> Parts for CoallocationQueue<Q> {
     fn free_times(&mut self, now: Time, without: Option<Slot>) -> FreeTimes {
-        let mut profile = self.queue.profile_from(now).clone();
-        if let Some(Interval { start, span, processors }) = without.and_then(|it| self.planned(it))
-        {
-            profile.remove(start.max(now), start + span, processors);
+        let mut profile = self.queue.offered(now).into_owned();
+        if let Some(part) = without.and_then(|it| self.planned(it)) {
+            profile.remove(part.start.max(now), part.end(), part.processors);
         }
         // A time behind jobs without a limit is as good as never.
         let steps = profile.steps_from(now).map(|(start, free)| (start.max(now), free));
@@ -85,8 +129,8 @@ impl Parts for CoallocationQueue {
             .expect("steps of a profile ascend")
     }
 
-    fn take_changed(&mut self) -> Option<(Time, Time)> {
-        self.queue.take_changed()
+    fn take_changed(&mut self, now: Time) -> Option<(Time, Time)> {
+        self.queue.take_changed(now, &mut self.known)
     }
 
     fn free_during(&mut self, now: Time, from: Time, until: Time) -> Stretch {
@@ -99,111 +143,125 @@ impl Parts for CoallocationQueue {
     }
 
     fn free_for_ever(&mut self, now: Time) -> u32 {
-        self.queue.profile_from(now).min_free(now, Time::FOREVER)
+        self.queue.offered(now).min_free(now, Time::FOREVER)
     }
 
     fn is_idle(&mut self, now: Time) -> bool {
-        self.queue.profile_from(now).free_at(now) > 0
+        self.queue.offered(now).free_at(now) > 0
     }
 
     fn hold(&mut self, now: Time, slot: Slot, part: Interval) -> bool {
-        let profile = self.queue.profile_from(now);
         let has_room = now <= part.start
             && Span::ZERO < part.span
-            && part.processors <= profile.min_free(part.start, part.end());
+            && part.processors <= self.queue.offered(now).min_free(part.start, part.end());
         if has_room {
-            self.queue.fix(slot, part);
+            let number = self.queue.next_number();
+            self.queue.take_offered(|copy| copy.add(part.start, part.end(), part.processors));
+            self.queue.plan_mut().fix(slot, part, number);
         }
         has_room
     }
 
     fn planned(&self, slot: Slot) -> Option<Interval> {
-        self.queue.fixed(slot)
+        self.queue.plan().fixed(slot)
     }
 
     fn prepare(&mut self, now: Time, slot: Slot, to: Interval) -> bool {
-        let Some(from) = self.planned(slot).filter(|_| now <= to.start && Span::ZERO < to.span)
-        else {
+        if to.start < now || to.span <= Span::ZERO {
+            return false;
+        }
+        let extra = self.queue.plan().needed_to_move(slot, to);
+        let Some(extra) = extra.filter(|extra| extra.fits(now, &self.queue.offered(now))) else {
             return false;
         };
-        let extra = Extra::new(from, to);
-        self.queue.profile_from(now);
-        let is_kept =
-            !self.prepared.contains_key(&slot) && extra.book_if_free(now, self.queue.profile_mut());
-        if is_kept {
-            self.prepared.insert(slot, (to, extra));
-        }
-        is_kept
+        self.queue.take_offered(|copy| extra.book(now, copy));
+        self.queue.plan_mut().begin_move(now, slot, to, extra);
+        true
     }
 
     fn settle(&mut self, now: Time, slot: Slot) -> bool {
-        let Some(to) = self.release(now, slot) else { return false };
+        let Some(to) = self.queue.plan_mut().end_move(now, slot) else { return false };
         if to.start < now {
-            self.gives_back(now, to);
+            self.give_back(now, to);
             return false;
         }
-        self.queue.fix_anew(now, slot, to);
+        self.move_part(now, slot, to);
         true
     }
 
     fn abandon(&mut self, now: Time, slot: Slot) -> bool {
-        let dropped = self.release(now, slot);
+        let dropped = self.queue.plan_mut().end_move(now, slot);
         if let Some(to) = dropped {
-            self.gives_back(now, to);
+            self.give_back(now, to);
         }
         dropped.is_some()
     }
 
     fn earliest(&mut self, now: Time, from: Time, processors: u32, span: Span) -> Option<Time> {
-        self.queue.profile_from(now).earliest_fit(processors, span, from.max(now))
+        self.queue.offered(now).earliest_fit(processors, span, from.max(now))
     }
 
     fn fits(&mut self, now: Time, from: Time, processors: u32, span: Span) -> bool {
         let from = from.max(now);
-        let found = self.queue.profile_from(now).earliest_fit_by(processors, span, from, from);
+        let found = self.queue.offered(now).earliest_fit_by(processors, span, from, from);
         found == Some(from)
     }
 
     fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
-        match self.planned(slot) {
-            Some(part) => {
-                self.queue.withdraw(now, slot);
-                let start = part.start.max(now);
-                self.queue.fix(slot, Interval { start, span: end - start, ..part });
-            }
-            None => self.queue.shorten(now, slot, end),
+        if let Some(part) = self.queue.plan_mut().unfix(now, slot) {
+            self.give_back(now, part);
+            let start = part.start.max(now);
+            let number = self.queue.next_number();
+            let shorter = Interval { start, span: end - start, ..part };
+            self.queue.plan_mut().fix(slot, shorter, number);
+        } else {
+            let run = self.queue.plan_mut().shorten(now, slot, end);
+            self.given_back = true;
+            let from = end.min(run.planned_end);
+            self.queue.given_back(from, run.planned_end, run.processors);
         }
     }
 
     fn catch_up(&mut self, now: Time, parts: &[Slot]) {
         let is_late = |part: Interval| part.start < now || part.start >= BEYOND_ALL_LIMITS;
-        let mut late: Vec<(Time, Slot)> = parts
+        let late = parts
             .iter()
-            .filter_map(|&slot| Some((self.planned(slot).filter(|&it| is_late(it))?.start, slot)))
-            .collect();
+            .filter_map(|&slot| Some((self.planned(slot).filter(|&it| is_late(it))?.start, slot)));
+        let mut late = Vec::from_iter(late);
         late.sort_unstable();
         if !late.is_empty() {
-            self.queue.postpone(now, late.into_iter().map(|(_, slot)| slot));
+            let numbered = late.into_iter().map(|(_, slot)| (slot, self.queue.next_number()));
+            let numbered = Vec::from_iter(numbered);
+            self.queue.make_way(now, |plan| plan.postpone(now, &numbered));
         }
     }
 
     fn turn_into_job(&mut self, request: Request) {
-        if self.planned(request.slot).is_some() {
-            self.queue.queue_fixed(request);
+        let slot = request.slot;
+        if self.planned(slot).is_some() && !self.queue.join(request) {
+            self.single.insert(slot);
+            self.given_back = true;
         }
     }
 
     fn take_displaced(&mut self, displaced: &mut Vec<Slot>) {
-        displaced.append(&mut self.displaced);
+        let before = displaced.len();
+        self.queue.plan_mut().take_displaced(displaced);
+        displaced[before..].iter().for_each(|slot| {
+            self.single.remove(slot);
+        });
     }
 
     fn compress(&mut self, now: Time) {
-        self.queue.compress_now(now);
+        self.queue.jobs_move_up(now);
+        self.move_single_parts_up(now);
     }
 }
 
-impl LocalScheduler for CoallocationQueue {
+impl<Q: KeepsParts> LocalScheduler for CoallocationQueue<Q> {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        // A job ahead of the queue may leave time to parts that was promised to others.
+        self.given_back |= request.ahead;
         self.queue.submit(now, request)
     }
 
@@ -212,37 +270,54 @@ impl LocalScheduler for CoallocationQueue {
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
+        self.given_back = true;
         self.queue.finished(now, slot);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.change(now, |plan| plan.overran(now, slot, end));
+        // Displaced parts leave their time to others.
+        self.given_back = true;
+        self.queue.overran(now, slot, end);
     }
 
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
-        self.change(now, |plan| plan.failed(now, processors, killed));
+        self.given_back = true;
+        self.queue.failed(now, processors, killed);
     }
 
     fn restored(&mut self, now: Time, processors: u32) {
+        self.given_back = true;
         self.queue.restored(now, processors);
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
         self.abandon(now, slot);
-        self.queue.withdraw(now, slot)
+        self.given_back = true;
+        if self.planned(slot).is_none() {
+            return self.queue.withdraw(now, slot);
+        }
+        self.single.remove(&slot);
+        if let Some(part) = self.queue.plan_mut().unfix(now, slot) {
+            self.give_back(now, part);
+        }
+        true
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        let before = started.len();
-        self.queue.start_due(now, started);
-        for &slot in &started[before..] {
-            // The part starts at its own place, so the place kept for a move is given back.
+        // A part that is due starts at its own place, so the place kept for a move is given back.
+        for slot in self.queue.plan().moves_due(now) {
             self.abandon(now, slot);
         }
+        let before = started.len();
+        self.queue.start_due(now, started);
+        started[before..].iter().for_each(|slot| {
+            self.single.remove(slot);
+        });
     }
 
     fn next_start(&self) -> Option<Time> {
-        self.queue.next_start()
+        let starts = [self.queue.next_start(), self.queue.plan().next_fixed()];
+        starts.into_iter().flatten().min()
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
@@ -250,21 +325,16 @@ impl LocalScheduler for CoallocationQueue {
     }
 
     fn queue_length(&self) -> usize {
-        self.queue.queue_length()
+        self.queue.queue_length() + self.single.len()
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            parts: Ok(()),
-            starts: Ok(()),
-            ..Capabilities::only_maintenance(
-                "each job is planned as a whole, at its earliest start",
-            )
-        }
+        Capabilities { parts: Ok(()), ..self.queue.capabilities() }
     }
 
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
-        self.queue.catch_up_now(now);
+        self.given_back |= request.ahead;
+        self.queue.jobs_move_up_if_due(now);
         self.queue.submit_after(now, request, ready)
     }
 
@@ -277,17 +347,17 @@ impl LocalScheduler for CoallocationQueue {
     }
 
     fn maintenance(&mut self) -> &mut dyn Maintaining {
+        self.given_back = true;
         self.queue.maintenance()
     }
 }
 
-/// Parts take free time only, so a job keeps its reservation beside them. Waiting jobs move up before an
+/// Parts take offered time only, so a job keeps its reservation beside them. Waiting jobs move up before an
 /// answer, because returned time that they will use is not free for another job.
-impl Reserving for CoallocationQueue {
+impl<Q: KeepsParts> Reserving for CoallocationQueue<Q> {
     fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
-        self.queue.catch_up_now(now);
-        let is_job = self.planned(slot).is_none();
-        is_job.then(|| self.queue.planned_start(now, slot))?
+        self.queue.jobs_move_up_if_due(now);
+        self.queue.starts().planned_start(now, slot)
     }
 
     fn estimate_after(
@@ -297,11 +367,12 @@ impl Reserving for CoallocationQueue {
         span: Option<Span>,
         ready: Time,
     ) -> Option<Time> {
-        self.queue.catch_up_now(now);
-        self.queue.estimate_after(now, processors, span, ready)
+        self.queue.jobs_move_up_if_due(now);
+        self.queue.starts().estimate_after(now, processors, span, ready)
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
-        self.queue.withdraw_all(now, slots);
+        self.given_back = true;
+        self.queue.starts().withdraw_all(now, slots);
     }
 }

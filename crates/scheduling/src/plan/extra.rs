@@ -24,17 +24,17 @@ impl Extra {
         ])
     }
 
-    /// Books these processors from `now` on if they are free; otherwise returns `false`.
-    pub(crate) fn book_if_free(&self, now: Time, profile: &mut Profile) -> bool {
-        let from = |start: Time| start.max(now);
-        let are_free = |&(start, end, more): &(Time, Time, u32)| {
-            from(start) >= end || more <= profile.min_free(from(start), end)
-        };
-        let has_room = self.0.iter().all(are_free);
-        if has_room {
-            self.0.iter().for_each(|&(start, end, more)| profile.add(from(start), end, more));
-        }
-        has_room
+    /// Returns whether these processors are free from `now` on.
+    pub(crate) fn fits(&self, now: Time, profile: &Profile) -> bool {
+        self.0.iter().all(|&(start, end, more)| {
+            let start = start.max(now);
+            start >= end || more <= profile.min_free(start, end)
+        })
+    }
+
+    /// Books these processors, which must be free from `now` on.
+    pub(crate) fn book(&self, now: Time, profile: &mut Profile) {
+        self.0.iter().for_each(|&(start, end, more)| profile.add(start.max(now), end, more));
     }
 
     /// Gives them back, from `now` on.

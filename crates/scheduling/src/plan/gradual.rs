@@ -13,10 +13,10 @@ use std::collections::BinaryHeap;
 use haggle_model::Time;
 
 use super::waiting::{Entry, Waiting};
+use crate::Profile;
 use crate::hints::Hints;
 use crate::index::Key;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
-use crate::{Interval, Profile};
 
 use later::Later;
 pub(crate) use later::Until;
@@ -77,6 +77,11 @@ impl Gradual {
     /// The availability beside the planned jobs.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// To book other intervals beside the planned jobs.
+    pub(crate) fn profile_mut(&mut self) -> &mut Profile {
+        &mut self.profile
     }
 
     pub(crate) fn forget_before(&mut self, now: Time) {
@@ -171,11 +176,6 @@ impl Gradual {
         if start < BEYOND_ALL_LIMITS {
             self.due.push(Reverse((start, entry.key, slot)));
         }
-    }
-
-    /// Books another interval beside the planned jobs, if there is room for it.
-    pub(crate) fn book_beside(&mut self, window: Interval) -> bool {
-        self.profile.add_if_free(window.start, window.end(), window.processors)
     }
 
     /// A job waits no longer: it starts, or another plan will be made.

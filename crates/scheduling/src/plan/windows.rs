@@ -30,13 +30,14 @@ impl Window {
         (start < end).then_some((start, end))
     }
 
-    /// Books free processors up to the number that it lacks.
-    fn take(&mut self, profile: &mut Profile, now: Time) {
-        let Some((start, end)) = self.rest(now) else { return };
+    /// Books free processors up to the number that it lacks. Returns whether there were any.
+    fn take(&mut self, profile: &mut Profile, now: Time) -> bool {
+        let Some((start, end)) = self.rest(now) else { return false };
         let missing = self.interval.processors - self.kept;
         let more = missing.min(profile.min_free(start, end));
         profile.add(start, end, more);
         self.kept += more;
+        more > 0
     }
 
     fn release(&mut self, profile: &mut Profile, now: Time, processors: u32) {
@@ -83,11 +84,14 @@ impl Windows {
         }
     }
 
-    /// Books the missing processors of windows that have not begun, in the order of announcement.
-    pub(super) fn lay(&mut self, profile: &mut Profile, now: Time) {
+    /// Books the missing processors of windows that have not begun, in the order of announcement. Returns
+    /// whether any were free.
+    pub(super) fn lay(&mut self, profile: &mut Profile, now: Time) -> bool {
+        let mut took = false;
         for window in self.0.iter_mut().filter(|it| !it.has_begun) {
-            window.take(profile, now);
+            took |= window.take(profile, now);
         }
+        took
     }
 
     /// Processors that are booked for a window.

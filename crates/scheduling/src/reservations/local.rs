@@ -197,7 +197,7 @@ impl OnPlan for Reservations {
         self.plan_around(now, false, change);
     }
 
-    fn given_back(&mut self, _now: Time, _until: Time, _processors: u32) {
+    fn given_back(&mut self, _from: Time, _until: Time, _processors: u32) {
         self.given_back = true;
     }
 

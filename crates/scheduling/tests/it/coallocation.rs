@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, CoallocationPolicy, CoallocationQueue, Demand, FillRule, FreeTimes, News,
-    NoImprovement, Parts, Put, RemapRule, Rounds, Search, Stretch, Together, earliest_common_start,
-    improve, shift, with_overhead,
+    Allocation, CoallocationPolicy, Demand, FillRule, FreeTimes, News, NoImprovement, Put,
+    RemapRule, Rounds, Search, Stretch, Together, earliest_common_start, improve, shift,
+    with_overhead,
 };
 use haggle_scheduling::{
-    Compression, Interval, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
+    Compression, Interval, LocalQueue, Order, Policy, Request, SchedulerConfig, Scheduling, Slot,
 };
 use haggle_testing::{at_micros, micros};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ struct World<'a> {
     jobs: &'a [Job],
     sizes: &'a [u32],
     rules: Rules,
-    machines: Vec<CoallocationQueue>,
+    machines: Vec<Box<LocalQueue>>,
     external: BTreeMap<usize, External>,
     /// Free times, put together from their changes.
     known: Together,
@@ -58,7 +58,8 @@ impl World<'_> {
     }
 
     fn new<'a>(sizes: &'a [u32], jobs: &'a [Job], rules: Rules) -> World<'a> {
-        let machines = sizes.iter().map(|&size| CoallocationQueue::new(size, QUEUE)).collect();
+        let machines =
+            sizes.iter().map(|&size| Scheduling::Coallocation(QUEUE).build(size)).collect();
         let (external, running, stories) = Default::default();
         let (known, news) = (Together::nothing(sizes.len()), News::default());
         let mut world = World {
@@ -117,7 +118,7 @@ impl World<'_> {
                     assert_eq!(self.queue(now, place, id, job), completion.as_micros());
                 } else {
                     for (place, part) in intervals(&current) {
-                        assert!(self.machines[place].hold(at_micros(now), slot(id), part));
+                        assert!(self.machines[place].parts().hold(at_micros(now), slot(id), part));
                     }
                     self.external
                         .insert(id, External { current, turn, runs: false, no_improvement: None });
@@ -136,7 +137,7 @@ impl World<'_> {
 
     fn free_times(&mut self, now: i64, without: Option<usize>) -> Vec<FreeTimes> {
         let without = without.map(slot);
-        self.machines.iter_mut().map(|it| it.free_times(at_micros(now), without)).collect()
+        self.machines.iter_mut().map(|it| it.parts().free_times(at_micros(now), without)).collect()
     }
 
     fn start(&mut self, now: i64) {
@@ -191,14 +192,16 @@ impl World<'_> {
     }
 
     fn algorithm_3(&mut self, now: i64, place: usize) {
-        self.machines[place].compress(at_micros(now));
+        self.machines[place].parts().compress(at_micros(now));
         let mut rounds = Rounds::new(self.rules.rounds);
         let mut altered = BTreeSet::new();
         loop {
             let (machine, external) = (&mut self.machines[place], &self.external);
             let asks = self.rules.moves != CoallocationPolicy::Rigid;
-            let next = rounds
-                .next(|| asks && machine.is_idle(at_micros(now)), || waiting(external, place));
+            let next = rounds.next(
+                || asks && machine.parts().is_idle(at_micros(now)),
+                || waiting(external, place),
+            );
             let Some(id) = next else { break };
             let asked = self.external.get(&id).filter(|it| it.current.at(place) > 0);
             let Some(External { current, turn, no_improvement, .. }) = asked.cloned() else {
@@ -214,7 +217,7 @@ impl World<'_> {
                 rounds.moved();
             }
         }
-        altered.into_iter().for_each(|place| self.machines[place].compress(at_micros(now)));
+        altered.into_iter().for_each(|place| self.machines[place].parts().compress(at_micros(now)));
     }
 
     /// Searches for a better place in all free times, and in the changes since the last search. Both must find the
@@ -231,7 +234,8 @@ impl World<'_> {
         let all = Together::from(free.clone());
         let better = improve(search, &all, what, None, at_micros(now)).ok();
         self.hear(now, Default::default());
-        let own = self.machines.iter_mut().map(|it| it.free_around(at_micros(now), slot(id)));
+        let own =
+            self.machines.iter_mut().map(|it| it.parts().free_around(at_micros(now), slot(id)));
         let own: Vec<Stretch> = own.collect();
         let put: Vec<Put> =
             own.iter().enumerate().map(|(place, own)| self.known.lift(place, own)).collect();
@@ -259,9 +263,9 @@ impl World<'_> {
     fn hear(&mut self, now: i64, (begin, end): (Time, Time)) {
         self.known.forget_before(at_micros(now));
         for (place, machine) in self.machines.iter_mut().enumerate() {
-            let changed = machine.take_changed().unwrap_or_default();
+            let changed = machine.parts().take_changed(at_micros(now)).unwrap_or_default();
             let (from, until) = if begin < end { (begin, end) } else { changed };
-            let changed = machine.free_during(at_micros(now), from, until);
+            let changed = machine.parts().free_during(at_micros(now), from, until);
             self.known.put(place, &changed);
             if let Some((begin, end)) = changed.bounds() {
                 self.news.add(begin, end);
@@ -273,23 +277,23 @@ impl World<'_> {
         for (place, part) in intervals(&better) {
             let machine = &mut self.machines[place];
             let done = if current.at(place) > 0 {
-                machine.prepare(at_micros(now), slot(id), part)
+                machine.parts().prepare(at_micros(now), slot(id), part)
             } else {
-                machine.hold(at_micros(now), slot(id), part)
+                machine.parts().hold(at_micros(now), slot(id), part)
             };
             assert!(done, "what was free is");
         }
         for &(place, _) in &current.parts {
             let machine = &mut self.machines[place];
             let done = if better.at(place) > 0 {
-                machine.settle(at_micros(now), slot(id))
+                machine.parts().settle(at_micros(now), slot(id))
             } else {
                 machine.withdraw(at_micros(now), slot(id))
             };
             assert!(done, "it had a part there");
         }
         if let &[(place, _)] = &better.parts[..] {
-            self.machines[place].turn_into_job(request(id, &self.jobs[id]));
+            self.machines[place].parts().turn_into_job(request(id, &self.jobs[id]));
             self.external.remove(&id);
         } else if let Some(external) = self.external.get_mut(&id) {
             (external.current, external.no_improvement) = (better, None);
@@ -301,14 +305,14 @@ impl World<'_> {
 /// the end of another job.
 #[test]
 fn a_part_that_becomes_a_job_is_tried_everywhere() {
-    let mut queue = CoallocationQueue::new(4, QUEUE);
+    let mut queue = Scheduling::Coallocation(QUEUE).build(4);
     let part = Interval { start: at_micros(10), span: micros(5), processors: 2 };
-    assert!(queue.hold(at_micros(0), slot(0), part));
+    assert!(queue.parts().hold(at_micros(0), slot(0), part));
     let own = Job { home: None, arrival: 0, processors: 2, estimate: 5, actual: 5, overhead: 0 };
-    queue.compress(at_micros(0));
+    queue.parts().compress(at_micros(0));
     assert_eq!(queue.next_start(), Some(at_micros(10)), "a part stays where it is");
-    queue.turn_into_job(request(0, &own));
-    queue.compress(at_micros(0));
+    queue.parts().turn_into_job(request(0, &own));
+    queue.parts().compress(at_micros(0));
     assert_eq!(queue.next_start(), Some(at_micros(0)));
 }
 
@@ -536,28 +540,31 @@ fn local_jobs_move_up_again_behind_a_shift() {
 
 #[test]
 fn a_prepared_move_that_is_dropped_leaves_all_as_it_was() {
-    let mut queue = CoallocationQueue::new(4, QUEUE);
+    let mut queue = Scheduling::Coallocation(QUEUE).build(4);
     let part =
         |start, processors| Interval { start: at_micros(start), span: micros(5), processors };
-    assert!(queue.hold(at_micros(0), slot(0), part(10, 3)));
-    let free = queue.free_times(at_micros(0), None);
-    assert!(queue.prepare(at_micros(0), slot(0), part(7, 4)));
-    assert!(!queue.prepare(at_micros(0), slot(0), part(3, 1)), "one move at a time");
-    assert!(!queue.hold(at_micros(0), slot(1), part(12, 2)), "both places are kept");
-    assert!(queue.abandon(at_micros(0), slot(0)));
-    assert_eq!(queue.free_times(at_micros(0), None), free);
-    assert_eq!(queue.planned(slot(0)), Some(part(10, 3)));
-    assert!(!queue.settle(at_micros(0), slot(0)) && !queue.abandon(at_micros(0), slot(0)));
+    assert!(queue.parts().hold(at_micros(0), slot(0), part(10, 3)));
+    let free = queue.parts().free_times(at_micros(0), None);
+    assert!(queue.parts().prepare(at_micros(0), slot(0), part(7, 4)));
+    assert!(!queue.parts().prepare(at_micros(0), slot(0), part(3, 1)), "one move at a time");
+    assert!(!queue.parts().hold(at_micros(0), slot(1), part(12, 2)), "both places are kept");
+    assert!(queue.parts().abandon(at_micros(0), slot(0)));
+    assert_eq!(queue.parts().free_times(at_micros(0), None), free);
+    assert_eq!(queue.parts().planned(slot(0)), Some(part(10, 3)));
+    assert!(
+        !queue.parts().settle(at_micros(0), slot(0))
+            && !queue.parts().abandon(at_micros(0), slot(0))
+    );
 }
 
 /// The place of the move begins at 2 s, and the move is settled at 3 s.
 #[test]
 fn a_move_that_is_settled_too_late_gives_its_room_to_waiting_jobs() {
-    let mut queue = CoallocationQueue::new(4, QUEUE);
+    let mut queue = Scheduling::Coallocation(QUEUE).build(4);
     let part =
         |start, processors| Interval { start: at_micros(start), span: micros(5), processors };
-    assert!(queue.hold(at_micros(0), slot(0), part(20, 3)));
-    assert!(queue.prepare(at_micros(0), slot(0), part(2, 4)));
+    assert!(queue.parts().hold(at_micros(0), slot(0), part(20, 3)));
+    assert!(queue.parts().prepare(at_micros(0), slot(0), part(2, 4)));
     let job = Request {
         slot: slot(1),
         processors: 4,
@@ -567,9 +574,9 @@ fn a_move_that_is_settled_too_late_gives_its_room_to_waiting_jobs() {
         ahead: false,
     };
     assert_eq!(queue.submit(at_micros(0), job), Some(at_micros(12)), "from 7 to 12");
-    assert!(!queue.settle(at_micros(3), slot(0)), "its start is over");
-    assert_eq!(queue.planned(slot(0)), Some(part(20, 3)), "it keeps its place");
-    queue.compress(at_micros(3));
+    assert!(!queue.parts().settle(at_micros(3), slot(0)), "its start is over");
+    assert_eq!(queue.parts().planned(slot(0)), Some(part(20, 3)), "it keeps its place");
+    queue.parts().compress(at_micros(3));
     assert_eq!(queue.next_start(), Some(at_micros(3)));
 }
 

@@ -19,6 +19,7 @@ mod obvious_parts;
 mod obvious_reservations;
 mod one_by_one;
 mod parts;
+mod parts_by_hand;
 mod profile;
 mod published;
 mod reallocation;

@@ -1,6 +1,9 @@
-//! A queue of jobs around parts, from its definition: lists of bookings, where every tick is tried one by one.
+//! Queues of jobs around parts, from their definitions: lists of bookings, where every tick is tried one by one.
+//!
+//! All waiting jobs have planned starts, except under EASY: there only the first job has one. Parts are held beside
+//! them.
 
-use haggle_scheduling::{Compression, Killed, Overlap, Slot};
+use haggle_scheduling::{Compression, Killed, Overlap, Policy, SchedulerConfig, Slot};
 
 /// Start of a job that has no planned start.
 pub(crate) const NEVER: i64 = i64::MAX / 4;
@@ -29,6 +32,8 @@ pub(crate) struct Part {
     pub(crate) slot: Slot,
     pub(crate) own: Place,
     pub(crate) to: Option<Place>,
+    /// It is a job of its own, and may move up.
+    pub(crate) single: bool,
     number: u32,
 }
 
@@ -73,7 +78,11 @@ struct Window {
 #[derive(Clone, Debug)]
 pub(crate) struct ObviousParts {
     capacity: u32,
-    compression: Compression,
+    config: SchedulerConfig,
+    /// Under `replan`, the reservations must be made again.
+    outdated: bool,
+    /// Processors have been given back since single parts moved up.
+    pub(crate) given_back: bool,
     pub(crate) down: u32,
     pub(crate) running: Vec<(Slot, Place)>,
     pub(crate) parts: Vec<Part>,
@@ -83,10 +92,12 @@ pub(crate) struct ObviousParts {
 }
 
 impl ObviousParts {
-    pub(crate) fn new(capacity: u32, compression: Compression) -> ObviousParts {
+    pub(crate) fn new(capacity: u32, config: SchedulerConfig) -> ObviousParts {
         ObviousParts {
             capacity,
-            compression,
+            config,
+            outdated: false,
+            given_back: false,
             down: 0,
             running: Vec::new(),
             parts: Vec::new(),
@@ -153,8 +164,69 @@ impl ObviousParts {
         }
     }
 
-    /// Windows that have not begun take free processors.
+    /// Reservations last until time is given back.
+    fn keeps_reservations(&self) -> bool {
+        self.config.policy == Policy::Conservative && self.config.compression != Compression::Replan
+    }
+
+    /// Brings the planned starts up to date, in queues that do not keep them.
+    pub(crate) fn update(&mut self, now: i64) {
+        match self.config.policy {
+            Policy::Conservative if self.keeps_reservations() => {}
+            Policy::Conservative => {
+                if std::mem::take(&mut self.outdated) {
+                    self.plan_anew(now, |_| true);
+                }
+            }
+            Policy::Easy => {
+                self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+                let first = self.jobs.iter().map(|job| job.rank).min();
+                self.plan_anew(now, |job| Some(job.rank) == first);
+            }
+            Policy::Fcfs => {
+                self.jobs.sort_by_key(|job| job.rank);
+                self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+                let mut last = now;
+                for place in 0..self.jobs.len() {
+                    let Job { processors, span, ready, .. } = self.jobs[place];
+                    if last < NEVER {
+                        last = self.fit(last.max(ready), processors, span);
+                    }
+                    self.jobs[place].start = last;
+                }
+            }
+        }
+    }
+
+    /// Start of one more job, behind all others, that cannot start before `from`.
+    pub(crate) fn estimate(&self, from: i64, processors: u32, span: i64) -> i64 {
+        let last = self
+            .jobs
+            .iter()
+            .map(|job| job.start)
+            .max()
+            .filter(|_| self.config.policy == Policy::Fcfs);
+        let from = last.map_or(from, |last| last.max(from));
+        if from < NEVER { self.fit(from, processors, span) } else { NEVER }
+    }
+
+    /// Windows that have not begun take free processors. Only reservations that are kept go before windows.
     fn lay_windows(&mut self, now: i64) {
+        let starts = Vec::from_iter(self.jobs.iter().map(|job| job.start));
+        if !self.keeps_reservations() {
+            self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+        }
+        let kept =
+            |queue: &ObviousParts| queue.windows.iter().map(|it| it.place.processors).sum::<u32>();
+        let before = kept(self);
+        self.lay_windows_beside_jobs(now);
+        self.outdated |= kept(self) > before;
+        for (job, start) in self.jobs.iter_mut().zip(starts) {
+            job.start = start;
+        }
+    }
+
+    fn lay_windows_beside_jobs(&mut self, now: i64) {
         for index in 0..self.windows.len() {
             let Window { place, wanted, has_begun, .. } = self.windows[index];
             let rest = place.from(now);
@@ -183,7 +255,11 @@ impl ObviousParts {
             }
         }
         self.lay_windows(now);
-        self.plan_anew(now, |_| true);
+        match self.keeps_reservations() {
+            true => self.plan_anew(now, |_| true),
+            false => self.outdated = true,
+        }
+        self.update(now);
         displaced
     }
 
@@ -203,11 +279,14 @@ impl ObviousParts {
 
     pub(crate) fn restored(&mut self, now: i64, processors: u32) {
         self.down -= processors;
+        self.outdated = true;
         self.lay_windows(now);
     }
 
     pub(crate) fn finished(&mut self, now: i64, slot: Slot) {
+        let planned = self.running.iter().find(|it| it.0 == slot).expect("it runs").1.end;
         self.running.retain(|it| it.0 != slot);
+        self.outdated |= now < planned;
         self.lay_windows(now);
     }
 
@@ -219,27 +298,42 @@ impl ObviousParts {
         ready: i64,
         ahead: bool,
     ) {
+        self.outdated |= ahead;
+        self.update(now);
         let (processors, span) = job;
         let rank = (u8::from(!ahead), self.number());
         if ahead {
             self.jobs.iter_mut().for_each(|job| job.start = NEVER);
         }
-        let start = self.fit(now.max(ready), processors, span);
+        let start = match self.config.policy {
+            Policy::Conservative => self.fit(now.max(ready), processors, span),
+            _ => NEVER,
+        };
         self.jobs.push(Job { slot, processors, span, rank, start, ready });
         if ahead {
             self.plan_anew(now, |job| job.rank != rank);
         }
+        self.update(now);
     }
 
     pub(crate) fn hold(&mut self, now: i64, slot: Slot, own: Place) -> bool {
+        self.update(now);
         let has_room = now <= own.start
             && own.start < own.end
             && own.processors <= self.min_free(own.start, own.end);
         if has_room {
             let number = self.number();
-            self.parts.push(Part { slot, own, to: None, number });
+            self.parts.push(Part { slot, own, to: None, single: false, number });
         }
         has_room
+    }
+
+    /// A part ends earlier. It counts as held last.
+    pub(crate) fn shorten(&mut self, slot: Slot, end: i64) {
+        let number = self.number();
+        let part = self.part_mut(slot).expect("it waits");
+        (part.own.end, part.number) = (end, number);
+        self.outdated = true;
     }
 
     pub(crate) fn part(&self, slot: Slot) -> Option<&Part> {
@@ -251,6 +345,7 @@ impl ObviousParts {
     }
 
     pub(crate) fn prepare(&mut self, now: i64, slot: Slot, to: Place) -> bool {
+        self.update(now);
         let Some(part) = self.part(slot).cloned() else { return false };
         let moved = Part { to: Some(to), ..part.clone() };
         let fits = |time| moved.at(time) <= self.free(time) + part.at(time);
@@ -262,6 +357,7 @@ impl ObviousParts {
     }
 
     pub(crate) fn settle(&mut self, now: i64, slot: Slot) -> bool {
+        self.outdated = true;
         let Some(part) = self.part_mut(slot) else { return false };
         let to = part.to.take().filter(|to| now <= to.start);
         part.own = to.unwrap_or(part.own);
@@ -269,10 +365,16 @@ impl ObviousParts {
     }
 
     pub(crate) fn abandon(&mut self, slot: Slot) -> bool {
+        self.outdated = true;
         self.part_mut(slot).is_some_and(|part| part.to.take().is_some())
     }
 
     pub(crate) fn withdraw(&mut self, slot: Slot) -> bool {
+        self.outdated = true;
+        self.take_out(slot)
+    }
+
+    fn take_out(&mut self, slot: Slot) -> bool {
         let before = self.parts.len() + self.jobs.len();
         self.parts.retain(|it| it.slot != slot);
         self.jobs.retain(|it| it.slot != slot);
@@ -280,6 +382,10 @@ impl ObviousParts {
     }
 
     pub(crate) fn turn_into_job(&mut self, slot: Slot) {
+        if !self.keeps_reservations() {
+            self.part_mut(slot).expect("it waits").single = true;
+            return;
+        }
         let place = self.parts.iter().position(|it| it.slot == slot).expect("it waits");
         let Part { own: Place { start, end, processors }, number, .. } = self.parts.remove(place);
         self.jobs.push(Job {
@@ -293,7 +399,11 @@ impl ObviousParts {
     }
 
     pub(crate) fn compress(&mut self, now: i64) {
-        match self.compression {
+        if !self.keeps_reservations() {
+            self.update(now);
+            return self.move_single_parts_up(now);
+        }
+        match self.config.compression {
             Compression::None => return self.plan_anew(now, |job| job.start >= NEVER),
             Compression::ByStart => self.jobs.sort_by_key(|job| (job.start, job.rank)),
             _ => self.jobs.sort_by_key(|job| job.rank),
@@ -305,7 +415,76 @@ impl ObviousParts {
         }
     }
 
+    /// Each single part moves to the first place that no job, part or window needs, in the order of starts.
+    fn move_single_parts_up(&mut self, now: i64) {
+        if !std::mem::take(&mut self.given_back) {
+            return;
+        }
+        let single = self.parts.iter().filter(|it| it.single);
+        let mut single = Vec::from_iter(single.map(|it| (it.own.start, it.slot)));
+        single.sort_unstable();
+        for (_, slot) in single {
+            let at = self.parts.iter().position(|it| it.slot == slot).expect("it waits");
+            let part = self.parts.remove(at);
+            let Place { start, end, processors } = part.own;
+            let first = self.fit(now, processors, end - start).min(start);
+            self.outdated |= first < start;
+            let own = Place { start: first, end: first + (end - start), processors };
+            self.parts.insert(at, Part { own, ..part });
+        }
+        self.update(now);
+    }
+
     pub(crate) fn start_due(&mut self, now: i64) -> Vec<Slot> {
+        // A part that is due starts at its own place.
+        for part in self.parts.iter_mut().filter(|it| it.own.start <= now) {
+            let moved = part.to.take().is_some();
+            self.given_back |= moved;
+            self.outdated |= moved;
+        }
+        self.update(now);
+        match self.config.policy {
+            Policy::Conservative => self.start_planned(now),
+            policy => {
+                // Parts start, and then jobs.
+                let jobs = std::mem::take(&mut self.jobs);
+                let mut started = self.start_planned(now);
+                self.jobs = jobs;
+                self.update(now);
+                started.extend(self.start_jobs(now, policy));
+                started
+            }
+        }
+    }
+
+    /// First come, first served; under EASY, later jobs start beside the reservation of the first one.
+    fn start_jobs(&mut self, now: i64, policy: Policy) -> Vec<Slot> {
+        let mut started = Vec::new();
+        self.jobs.sort_by_key(|job| job.rank);
+        while let Some(first) = self.jobs.first().filter(|job| job.start <= now) {
+            started.push(first.slot);
+            self.start_job(now, 0);
+            self.update(now);
+        }
+        let mut next = 1;
+        while policy == Policy::Easy && next < self.jobs.len() {
+            let Job { slot, processors, span, .. } = self.jobs[next];
+            if processors <= self.min_free(now, now + span) {
+                started.push(slot);
+                self.start_job(now, next);
+            } else {
+                next += 1;
+            }
+        }
+        started
+    }
+
+    fn start_job(&mut self, now: i64, place: usize) {
+        let job = Job { start: now, ..self.jobs.remove(place) };
+        self.running.push((job.slot, job.place()));
+    }
+
+    fn start_planned(&mut self, now: i64) -> Vec<Slot> {
         let parts = self.parts.iter().map(|it| (it.own.start, (0, it.number), it.slot, it.own));
         let jobs = self.jobs.iter().map(|it| {
             let (group, number) = it.rank;
@@ -314,16 +493,24 @@ impl ObviousParts {
         let mut due = Vec::from_iter(parts.chain(jobs).filter(|it| it.0 <= now));
         due.sort_by_key(|it| (it.0, it.1));
         for &(_, _, slot, place) in &due {
-            self.withdraw(slot);
+            self.take_out(slot);
             self.running.push((slot, place));
         }
         due.into_iter().map(|it| it.2).collect()
     }
 
-    pub(crate) fn next_start(&self) -> Option<i64> {
+    pub(crate) fn next_start(&self, now: i64) -> Option<i64> {
         let parts = self.parts.iter().map(|it| it.own.start);
         let jobs = self.jobs.iter().map(|it| it.start).filter(|&start| start < NEVER);
-        parts.chain(jobs).min()
+        match self.config.policy {
+            Policy::Conservative => parts.chain(jobs).min(),
+            // Jobs start at events, and the first one when it is ready.
+            Policy::Fcfs => {
+                let first = self.jobs.iter().min_by_key(|job| job.rank);
+                parts.chain(first.map(|it| it.ready).filter(|&ready| ready > now)).min()
+            }
+            Policy::Easy => parts.min(),
+        }
     }
 
     /// The waiting jobs with their planned starts, if they have them.
@@ -339,9 +526,14 @@ impl ObviousParts {
         place: Place,
         overlap: Overlap,
     ) -> bool {
+        self.update(now);
         let wanted = place.processors;
+        if self.config.policy != Policy::Conservative {
+            self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+        }
         let fits = wanted <= self.min_free(place.start, place.end);
         if !fits && overlap == Overlap::Refuse {
+            self.update(now);
             return false;
         }
         let window =
@@ -353,12 +545,18 @@ impl ObviousParts {
         let place = Place { processors: free.min(wanted), ..place };
         self.windows.push(Window { place, ..window });
         if !fits {
-            self.plan_anew(now, |_| true);
+            self.outdated = true;
+            if self.keeps_reservations() {
+                self.plan_anew(now, |_| true);
+            }
         }
+        self.update(now);
         true
     }
 
     pub(crate) fn kept(&mut self, now: i64, number: u32) -> u32 {
+        let lacks = |it: &Window| !it.has_begun && it.place.processors < it.wanted;
+        self.outdated |= self.windows.iter().any(lacks);
         self.lay_windows(now);
         let window = self.windows.iter().find(|it| it.number == number);
         window.map_or(0, |it| it.place.processors)
@@ -366,6 +564,7 @@ impl ObviousParts {
 
     pub(crate) fn begin(&mut self, number: u32, processors: u32) {
         let window = self.windows.iter_mut().find(|it| it.number == number).expect("announced");
+        self.outdated |= processors < window.place.processors;
         (window.place.processors, window.has_begun) = (processors, true);
     }
 

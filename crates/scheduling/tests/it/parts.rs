@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{Span, Time};
-use haggle_scheduling::coallocation::{CoallocationQueue, Parts};
 use haggle_scheduling::{
-    Compression, Interval, Killed, LocalScheduler, Order, Overlap, Policy, Request, Reserving,
-    SchedulerConfig, Slot,
+    Compression, Interval, Killed, LocalQueue, Order, Overlap, Policy, Request, SchedulerConfig,
+    Scheduling, Slot,
 };
 use haggle_testing::at_micros;
 use proptest::prelude::*;
@@ -15,9 +14,12 @@ use crate::obvious_parts::{NEVER, ObviousParts, Place};
 
 const CAPACITY: u32 = 6;
 
-fn queue(compression: Compression) -> CoallocationQueue {
-    let (policy, order) = (Policy::Conservative, Order::Arrival);
-    CoallocationQueue::new(CAPACITY, SchedulerConfig { policy, order, compression })
+fn config(policy: Policy, compression: Compression) -> SchedulerConfig {
+    SchedulerConfig { policy, order: Order::Arrival, compression }
+}
+
+fn queue(compression: Compression) -> Box<LocalQueue> {
+    Scheduling::Coallocation(config(Policy::Conservative, compression)).build(CAPACITY)
 }
 
 fn interval(place: Place) -> Interval {
@@ -90,9 +92,11 @@ struct Work {
 
 /// Work of a provider for its queue, done by the fast and by the obvious version step by step.
 struct World {
-    compression: Compression,
+    config: SchedulerConfig,
+    /// The queue gives every job a start that it keeps.
+    has_starts: bool,
     now: i64,
-    fast: CoallocationQueue,
+    fast: Box<LocalQueue>,
     obvious: ObviousParts,
     work: BTreeMap<Slot, Work>,
     /// End and planned end of running work, in the order of starts.
@@ -105,12 +109,14 @@ struct World {
 }
 
 impl World {
-    fn new(compression: Compression) -> World {
+    fn new(config: SchedulerConfig) -> World {
+        let fast = Scheduling::Coallocation(config).build(CAPACITY);
         World {
-            compression,
+            config,
+            has_starts: fast.capabilities().starts.is_ok(),
             now: 0,
-            fast: queue(compression),
-            obvious: ObviousParts::new(CAPACITY, compression),
+            fast,
+            obvious: ObviousParts::new(CAPACITY, config),
             work: BTreeMap::new(),
             running: Vec::new(),
             repairs: Vec::new(),
@@ -123,12 +129,14 @@ impl World {
         (0..).map(Slot).find(|slot| !self.work.contains_key(slot)).expect("there is a free slot")
     }
 
-    /// Jobs move up before an answer of the fast version. In the order of the queue, a second pass may move more, so
-    /// the fast version is told to make this one.
+    /// Jobs move up before an answer of the fast version. In the order of the queue, a second pass may move more, and
+    /// other queues move parts that are jobs of their own. So the fast version is told to make this pass.
     fn catch_up(&mut self) {
         self.obvious.compress(self.now);
-        if self.compression == Compression::JobByJob {
-            self.fast.compress(at_micros(self.now));
+        let SchedulerConfig { policy, compression, .. } = self.config;
+        let keeps = policy == Policy::Conservative && compression != Compression::Replan;
+        if !keeps || compression == Compression::JobByJob {
+            self.fast.parts().compress(at_micros(self.now));
         }
     }
 
@@ -139,10 +147,10 @@ impl World {
     /// Forgets the parts that have lost their places.
     fn displace(&mut self, expected: Vec<Slot>) {
         let mut displaced = Vec::new();
-        self.fast.take_displaced(&mut displaced);
+        self.fast.parts().take_displaced(&mut displaced);
         assert_eq!(displaced, expected, "at {}", self.now);
         for slot in displaced {
-            assert_eq!(self.fast.planned(slot), None);
+            assert_eq!(self.fast.parts().planned(slot), None);
             assert!(self.work.remove(&slot).is_some_and(|it| it.is_part));
             self.displaced.push((self.now, slot));
         }
@@ -160,6 +168,7 @@ impl World {
             left += processors;
             killed.push(Killed { slot, processors, planned_end: at_micros(end) });
         }
+        self.obvious.given_back = true;
         self.fast.failed(at_micros(self.now), count, &killed);
         let displaced = self.obvious.failed(self.now, count, &killed);
         self.displace(displaced);
@@ -178,6 +187,7 @@ impl World {
 
     fn submit(&mut self, slot: Slot, (processors, span): (u32, i64), ready: i64, ahead: bool) {
         let request = request(slot, processors, span, ahead);
+        self.obvious.given_back |= ahead;
         if ready > self.now {
             self.catch_up();
             self.fast.submit_after(at_micros(self.now), request, at_micros(ready));
@@ -191,6 +201,7 @@ impl World {
         let now = self.now;
         let ended: Vec<_> = self.running.extract_if(.., |it| it.1 == now).collect();
         for (slot, ..) in ended {
+            self.obvious.given_back = true;
             self.fast.finished(at_micros(now), slot);
             self.obvious.finished(now, slot);
             self.work.remove(&slot);
@@ -200,6 +211,7 @@ impl World {
             if planned == now {
                 let end = now + self.work[&slot].span;
                 self.running[index].2 = end;
+                self.obvious.given_back = true;
                 self.fast.overran(at_micros(now), slot, at_micros(end));
                 let displaced = self.obvious.overran(now, slot, end);
                 self.displace(displaced);
@@ -211,6 +223,7 @@ impl World {
         for number in 0..self.windows.len() {
             let (begin, end, _) = self.windows[number];
             let id = number as u32;
+            self.obvious.given_back |= end == self.now || begin == self.now;
             if end == self.now {
                 self.fast.maintenance().end(at_micros(self.now), id);
                 self.obvious.end(id);
@@ -229,7 +242,7 @@ impl World {
 
     fn start(&mut self) {
         let mut started = Vec::new();
-        self.fast.compress(at_micros(self.now));
+        self.fast.parts().compress(at_micros(self.now));
         self.obvious.compress(self.now);
         self.fast.start_due(at_micros(self.now), &mut started);
         assert_eq!(started, self.obvious.start_due(self.now), "at {}", self.now);
@@ -245,27 +258,34 @@ impl World {
     /// The part that a number selects, if it is not about to move.
     fn part(&self, number: usize, moves: bool) -> Option<Slot> {
         let part = self.obvious.parts.get(number).filter(|part| part.to.is_some() == moves);
-        part.map(|part| part.slot)
+        part.filter(|part| !part.single).map(|part| part.slot)
     }
 
     fn happens(&mut self, event: Event) {
         let now = self.now;
+        self.obvious.given_back |= matches!(event, Event::Close(..));
         match event {
             Event::Submit(processors, span, run, data) => {
                 let slot = self.slot();
-                self.submit(slot, (processors, span), now + data, false);
+                // Other queues take no account of the time at which a job is ready.
+                let ready = if self.has_starts { now + data } else { now };
+                self.submit(slot, (processors, span), ready, false);
                 self.work.insert(slot, Work { processors, run, span, is_part: false, attempts: 0 });
             }
+            // EASY guesses.
+            Event::Estimate(..) if self.config.policy == Policy::Easy => {}
             Event::Estimate(processors, span, data) => {
+                let data = if self.has_starts { data } else { 0 };
                 let lasts = Some(Span::from_micros(span));
                 self.catch_up();
-                let start = self.fast.estimate_after(
-                    at_micros(now),
-                    processors,
-                    lasts,
-                    at_micros(now + data),
-                );
-                let expected = self.obvious.fit(now + data, processors, span);
+                let start = match self.has_starts {
+                    true => {
+                        let ready = at_micros(now + data);
+                        self.fast.starts().estimate_after(at_micros(now), processors, lasts, ready)
+                    }
+                    false => self.fast.estimate_start(at_micros(now), processors, lasts),
+                };
+                let expected = self.obvious.estimate(now + data, processors, span);
                 assert_eq!(
                     start,
                     Some(if expected < NEVER { at_micros(expected) } else { Time::FOREVER })
@@ -274,7 +294,13 @@ impl World {
             Event::TakeBack(every) => {
                 let jobs = self.obvious.jobs().into_iter().map(|it| it.0);
                 let slots: Vec<Slot> = jobs.filter(|it| it.index() % every == 0).collect();
-                self.fast.withdraw_all(at_micros(now), &slots);
+                self.obvious.given_back |= self.has_starts || !slots.is_empty();
+                match self.has_starts {
+                    true => self.fast.starts().withdraw_all(at_micros(now), &slots),
+                    false => slots.iter().for_each(|&slot| {
+                        assert!(self.fast.withdraw(at_micros(now), slot));
+                    }),
+                }
                 for slot in slots {
                     assert!(self.obvious.withdraw(slot));
                     self.work.remove(&slot);
@@ -283,7 +309,7 @@ impl World {
             Event::Hold(processors, lead, span, run) => {
                 let slot = self.slot();
                 let place = Place { start: now + lead, end: now + lead + span, processors };
-                let is_held = self.fast.hold(at_micros(now), slot, interval(place));
+                let is_held = self.fast.parts().hold(at_micros(now), slot, interval(place));
                 assert_eq!(is_held, self.obvious.hold(now, slot, place));
                 if is_held {
                     let run = run.min(span);
@@ -294,21 +320,26 @@ impl World {
             Event::Prepare(part, processors, lead, span) => {
                 let Some(slot) = self.part(part, false) else { return };
                 let to = Place { start: now + lead, end: now + lead + span, processors };
-                let is_ready = self.fast.prepare(at_micros(now), slot, interval(to));
+                let is_ready = self.fast.parts().prepare(at_micros(now), slot, interval(to));
                 assert_eq!(is_ready, self.obvious.prepare(now, slot, to));
             }
             Event::Settle(part) => {
                 let Some(slot) = self.part(part, true) else { return };
-                let has_moved = self.fast.settle(at_micros(now), slot);
+                self.obvious.given_back = true;
+                let has_moved = self.fast.parts().settle(at_micros(now), slot);
                 assert_eq!(has_moved, self.obvious.settle(now, slot));
                 self.measure(slot);
             }
             Event::Abandon(part) => {
                 let Some(slot) = self.part(part, true) else { return };
-                assert!(self.fast.abandon(at_micros(now), slot) && self.obvious.abandon(slot));
+                self.obvious.given_back = true;
+                assert!(
+                    self.fast.parts().abandon(at_micros(now), slot) && self.obvious.abandon(slot)
+                );
             }
             Event::Withdraw(part) => {
                 let Some(slot) = self.obvious.parts.get(part).map(|it| it.slot) else { return };
+                self.obvious.given_back = true;
                 assert!(self.fast.withdraw(at_micros(now), slot) && self.obvious.withdraw(slot));
                 self.work.remove(&slot);
             }
@@ -316,17 +347,20 @@ impl World {
                 let Some(slot) = self.part(part, false) else { return };
                 let own = self.obvious.part(slot).expect("it waits").own;
                 let end = own.end.min(own.start + span);
-                self.fast.shorten(at_micros(now), slot, at_micros(end));
-                self.obvious.withdraw(slot);
-                assert!(self.obvious.hold(now, slot, Place { end, ..own }));
+                self.fast.parts().shorten(at_micros(now), slot, at_micros(end));
+                self.obvious.shorten(slot, end);
+                self.obvious.given_back = true;
                 self.measure(slot);
             }
             Event::IntoJob(part) => {
                 let Some(slot) = self.part(part, false) else { return };
                 let Work { processors, span, .. } = self.work[&slot];
-                self.fast.turn_into_job(request(slot, processors, span, false));
+                self.fast.parts().turn_into_job(request(slot, processors, span, false));
                 self.obvious.turn_into_job(slot);
-                self.work.get_mut(&slot).expect("it waits").is_part = false;
+                self.obvious.given_back = true;
+                // Only a queue with reservations has a place for it among its jobs.
+                let is_part = self.obvious.part(slot).is_some();
+                self.work.get_mut(&slot).expect("it waits").is_part = is_part;
             }
             Event::Fail(count, lasts) => self.fail(count, lasts),
             Event::Close(lead, processors, lasts, overlap) => {
@@ -353,29 +387,30 @@ impl World {
     /// Compares the plans.
     fn compare(&mut self) {
         let now = self.now;
-        assert_eq!(self.fast.next_start(), self.obvious.next_start().map(at_micros));
+        assert_eq!(self.fast.next_start(), self.obvious.next_start(now).map(at_micros));
         // A move that was dropped at the start of its part has left room.
-        self.fast.compress(at_micros(now));
+        self.fast.parts().compress(at_micros(now));
         self.obvious.compress(now);
         let jobs = self.obvious.jobs();
-        assert_eq!(self.fast.queue_length(), jobs.len());
-        for (slot, start) in jobs {
+        let single = self.obvious.parts.iter().filter(|it| it.single).count();
+        assert_eq!(self.fast.queue_length(), jobs.len() + single);
+        for (slot, start) in jobs.into_iter().filter(|_| self.has_starts) {
             let expected = start.map_or(Time::FOREVER, at_micros);
             assert_eq!(
-                self.fast.planned_start(at_micros(now), slot),
+                self.fast.starts().planned_start(at_micros(now), slot),
                 Some(expected),
                 "{slot:?} at {now}"
             );
         }
         for part in &self.obvious.parts {
-            assert_eq!(self.fast.planned(part.slot), Some(interval(part.own)));
+            assert_eq!(self.fast.parts().planned(part.slot), Some(interval(part.own)));
             assert_eq!(
-                self.fast.planned_start(at_micros(now), part.slot),
+                self.fast.starts().planned_start(at_micros(now), part.slot),
                 None,
                 "a part is no job"
             );
         }
-        let free = self.fast.free_times(at_micros(now), None);
+        let free = self.fast.parts().free_times(at_micros(now), None);
         for time in now..=self.obvious.last() {
             let expected = self.obvious.free(time);
             assert_eq!(
@@ -395,6 +430,7 @@ impl World {
             let now = self.now;
             self.end();
             for (_, count) in self.repairs.extract_if(.., |it| it.0 == now).collect::<Vec<_>>() {
+                self.obvious.given_back = true;
                 self.fast.restored(at_micros(now), count);
                 self.obvious.restored(now, count);
             }
@@ -415,22 +451,23 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(384))]
 
     /// Parts and jobs start, and parts lose their places, as the definition says, while processors fail, are closed
     /// and come back, and jobs overrun. No processor is used twice.
     #[test]
     fn parts_keep_their_places_as_far_as_the_definition_says(
         events in prop::collection::vec((0_i64..5, event()), 1..45),
-        compression in prop::sample::select(vec![Compression::ByStart, Compression::JobByJob, Compression::None]),
+        config in any_queue(),
     ) {
-        World::new(compression).run(&events);
+        World::new(config).run(&events);
     }
 
     /// Without failures, overruns and maintenance no part loses its place.
     #[test]
     fn a_part_keeps_its_place_on_a_machine_without_surprises(
         events in prop::collection::vec((0_i64..5, event()), 1..45),
+        config in any_queue(),
     ) {
         let calm = events.into_iter().filter(|it| !matches!(it.1, Event::Fail(..)));
         let calm = calm.map(|(after, event)| match event {
@@ -439,23 +476,30 @@ proptest! {
             }
             _ => (after, event),
         });
-        let world = World::new(Compression::ByStart).run(&Vec::from_iter(calm));
+        let world = World::new(config).run(&Vec::from_iter(calm));
         prop_assert_eq!(world.displaced, []);
     }
 }
 
-fn held(queue: &mut CoallocationQueue, slot: u32, start: i64, end: i64, processors: u32) {
-    let place = interval(Place { start, end, processors });
-    assert!(queue.hold(at_micros(0), Slot(slot), place), "there is room for {slot}");
+fn any_queue() -> impl Strategy<Value = SchedulerConfig> {
+    let conservative = Vec::from(Compression::ALL).into_iter().map(|it| (Policy::Conservative, it));
+    let others = [Policy::Fcfs, Policy::Easy].map(|it| (it, Compression::default()));
+    let all = Vec::from_iter(conservative.chain(others));
+    prop::sample::select(all).prop_map(|(policy, compression)| config(policy, compression))
 }
 
-fn displaced(queue: &mut CoallocationQueue) -> Vec<u32> {
+fn held(queue: &mut Box<LocalQueue>, slot: u32, start: i64, end: i64, processors: u32) {
+    let place = interval(Place { start, end, processors });
+    assert!(queue.parts().hold(at_micros(0), Slot(slot), place), "there is room for {slot}");
+}
+
+fn displaced(queue: &mut Box<LocalQueue>) -> Vec<u32> {
     let mut displaced = Vec::new();
-    queue.take_displaced(&mut displaced);
+    queue.parts().take_displaced(&mut displaced);
     displaced.into_iter().map(|slot| slot.0).collect()
 }
 
-fn started(queue: &mut CoallocationQueue, now: i64) -> Vec<u32> {
+fn started(queue: &mut Box<LocalQueue>, now: i64) -> Vec<u32> {
     let mut started = Vec::new();
     queue.start_due(at_micros(now), &mut started);
     started.into_iter().map(|slot| slot.0).collect()
@@ -508,7 +552,7 @@ fn killed_work_is_forgotten() {
     assert_eq!(started(&mut queue, 5), [1]);
     assert_eq!(queue.next_start(), Some(at_micros(20)), "the job waits behind the part");
     queue.restored(at_micros(6), 4);
-    queue.compress(at_micros(6));
+    queue.parts().compress(at_micros(6));
     assert_eq!(started(&mut queue, 6), [2]);
 }
 
@@ -533,12 +577,12 @@ fn a_part_about_to_move_loses_both_places_together() {
         let mut queue = queue(Compression::ByStart);
         held(&mut queue, 0, 10, 20, 2);
         let to = Place { start: 4, end: 8, processors };
-        assert!(queue.prepare(at_micros(0), Slot(0), interval(to)));
+        assert!(queue.parts().prepare(at_micros(0), Slot(0), interval(to)));
         queue.failed(at_micros(1), 1, &[]);
         assert_eq!(displaced(&mut queue), lost);
-        assert_eq!(queue.settle(at_micros(2), Slot(0)), lost.is_empty());
+        assert_eq!(queue.parts().settle(at_micros(2), Slot(0)), lost.is_empty());
         assert_eq!(
-            queue.free_times(at_micros(2), None).min_free(at_micros(4), at_micros(99)),
+            queue.parts().free_times(at_micros(2), None).min_free(at_micros(4), at_micros(99)),
             free
         );
     }
@@ -562,7 +606,12 @@ fn sizes_of_jobs_are_estimated_beside_parts() {
     let mut queue = queue(Compression::ByStart);
     held(&mut queue, 0, 4, 20, 4);
     let mut start = |processors, span| {
-        queue.estimate_after(at_micros(0), processors, Some(Span::from_micros(span)), at_micros(0))
+        queue.starts().estimate_after(
+            at_micros(0),
+            processors,
+            Some(Span::from_micros(span)),
+            at_micros(0),
+        )
     };
     assert_eq!(start(6, 4), Some(at_micros(0)));
     assert_eq!(start(4, 6), Some(at_micros(20)));
@@ -571,9 +620,13 @@ fn sizes_of_jobs_are_estimated_beside_parts() {
         queue.submit_after(at_micros(0), request(Slot(1), 4, 6, false), at_micros(3)),
         Some(at_micros(26))
     );
-    assert_eq!(queue.planned_start(at_micros(0), Slot(1)), Some(at_micros(20)));
+    assert_eq!(queue.starts().planned_start(at_micros(0), Slot(1)), Some(at_micros(20)));
     queue.submit(at_micros(0), request(Slot(2), 3, 5, false));
-    assert_eq!(queue.planned_start(at_micros(0), Slot(2)), Some(at_micros(26)));
-    queue.withdraw_all(at_micros(0), &[Slot(1)]);
-    assert_eq!(queue.planned_start(at_micros(0), Slot(2)), Some(at_micros(20)), "it moves up");
+    assert_eq!(queue.starts().planned_start(at_micros(0), Slot(2)), Some(at_micros(26)));
+    queue.starts().withdraw_all(at_micros(0), &[Slot(1)]);
+    assert_eq!(
+        queue.starts().planned_start(at_micros(0), Slot(2)),
+        Some(at_micros(20)),
+        "it moves up"
+    );
 }

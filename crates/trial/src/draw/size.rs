@@ -143,12 +143,9 @@ impl Theme {
             // Parts that a protocol has got do not move.
             (Moving, "Coallocation", "protocol") => Absent,
             (Moving, "Coallocation", "policy") => OneOf(&["shift", "shift-remap"]),
-            (Mapped | Moving, "Provider", "policy") => OneOf(&["conservative"]),
+            (Mapped | Moving, "Provider", "policy") => OneOf(&["fcfs", "easy", "conservative"]),
             (Mapped | Moving, "Provider", "disclosure") => OneOf(&["slots", "queue"]),
             (Mapped | Moving, "Provider", "overrun") => OneOf(&["kill"]),
-            (Mapped | Moving, "Policy", "compression") => {
-                OneOf(&["by-start", "job-by-job", "none"])
-            }
             (Mapped | Moving, "Provider", "speed") => Absent,
             (Mapped, "Workload", "model") => OneOf(&["iterative"]),
             (Mapped, "Workload", "iterative") => Present,

@@ -5,7 +5,7 @@ use haggle_scheduling::coallocation::FreeTimes;
 
 use super::{Coallocation, queue};
 use crate::protocol::{CoallocationMessage, QueryMessage};
-use crate::provider::core::{Core, Turn};
+use crate::provider::core::Turn;
 
 impl Coallocation {
     pub(super) fn tell_slots(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
@@ -14,7 +14,7 @@ impl Coallocation {
             return turn.out.send(from, QueryMessage::NoAnswer { job, reason });
         }
         let publishes = turn.core.config.publishes;
-        let (begin, end) = self.untold(turn.core, from).unwrap_or_default();
+        let (begin, end) = self.untold(turn, from).unwrap_or_default();
         let own = self.own_part(turn.core, from, job);
         let queue = queue(turn.core);
         let changed = Box::new(queue.free_during(turn.now, begin, end).published(publishes));
@@ -26,17 +26,17 @@ impl Coallocation {
     /// The stretch of free times that a metascheduler does not know yet. It counts as known from now on.
     pub(super) fn untold(
         &mut self,
-        core: &mut Core,
+        turn: &mut Turn<'_>,
         metascheduler: ActorId,
     ) -> Option<(Time, Time)> {
-        self.note_changes(core);
+        self.note_changes(turn);
         // A metascheduler that asks for the first time gets all free times.
         self.told.insert(metascheduler, None).unwrap_or(Some((Time::ZERO, Time::FOREVER)))
     }
 
     /// Adds the latest changes to the stretch that each metascheduler does not know.
-    pub(super) fn note_changes(&mut self, core: &mut Core) {
-        if let Some((begin, end)) = queue(core).take_changed() {
+    pub(super) fn note_changes(&mut self, turn: &mut Turn<'_>) {
+        if let Some((begin, end)) = queue(turn.core).take_changed(turn.now) {
             for untold in self.told.values_mut() {
                 let (from, until) = untold.get_or_insert((begin, end));
                 (*from, *until) = (begin.min(*from), end.max(*until));
@@ -46,7 +46,7 @@ impl Coallocation {
 
     /// A job of a metascheduler has found no room.
     pub(super) fn on_await_room(&mut self, turn: &mut Turn<'_>, from: ActorId, job: JobId) {
-        self.note_changes(turn.core);
+        self.note_changes(turn);
         // The metascheduler decided with the times that it knows, which may be older.
         if self.told.get(&from).is_some_and(|untold| untold.is_some()) {
             return turn.out.send(from, CoallocationMessage::RoomGrew { job });
