@@ -6,7 +6,9 @@ use haggle_agents::protocol::SubmissionMessage;
 use haggle_agents::{Message, OnFailure};
 use haggle_model::network::LinkSharing;
 use haggle_model::work::Fraction;
-use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
+use haggle_model::{
+    Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, ProviderId, Span, Time,
+};
 use haggle_runtime::Driver;
 use haggle_scheduling::checkpoints::{Every, IntervalRule, Length, MeanFailure, Volume};
 use haggle_scheduling::composition::CompositionPolicy;
