@@ -182,7 +182,7 @@ fn an_unknown_example_gets_the_nearest_one_suggested() {
     assert!(shown.starts_with("exit code: 2\n"), "{shown}");
     assert!(shown.contains("a similar value exists: 'quickstart'"), "{shown}");
     let shown = folder.haggle(&["run"]);
-    assert!(shown.contains("<SCENARIO|--example <NAME>>"), "{shown}");
+    assert!(shown.contains("<SCENARIO|--example <NAME>|--continue <DIR>>"), "{shown}");
 }
 
 #[test]

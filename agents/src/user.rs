@@ -7,6 +7,7 @@ mod tasks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use haggle_model::shared;
 use haggle_model::{
     ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
 };
@@ -35,6 +36,7 @@ pub struct UserConfig {
     pub patience: Option<Span>,
     /// The workflows whose tasks they submit one by one. The scheduler of a grid receives all tasks
     /// at once.
+    #[serde(with = "shared::map")]
     pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
 }
 

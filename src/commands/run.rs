@@ -41,8 +41,8 @@ use own::OwnFolder;
   haggle run scenarios/quickstart.toml -o first --seed 7
   haggle run --example quickstart --set provider.north.policy=easy -o easy
   haggle run scenarios/quickstart.toml -o second --json --no-figures | jq .mean_waiting_time
-  haggle run long.toml -o long --snapshot-every 30d
-  haggle run --continue long")]
+  haggle run scenarios/quickstart.toml -o long --snapshot-every 30d
+  # after a kill: haggle run --continue long")]
 pub(crate) struct Args {
     #[command(flatten)]
     given: Given,

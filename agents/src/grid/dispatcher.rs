@@ -15,6 +15,7 @@ use haggle_grids::{
 use haggle_model::grid::{GridJobRecord, GridOutcome, RoundsAccount};
 use haggle_model::progress::ProgressReport;
 use haggle_model::random::Stream;
+use haggle_model::shared;
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::WorkflowCame;
 use haggle_model::{
@@ -70,6 +71,7 @@ pub struct DispatcherConfig {
     /// Data of jobs, by workload.
     pub data: Vec<JobData>,
     /// The workflows of which jobs are tasks.
+    #[serde(with = "shared::map")]
     pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
     /// Rules by which jobs save their progress, if they do.
     pub checkpoints: Option<Checkpoints>,

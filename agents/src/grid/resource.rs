@@ -23,6 +23,7 @@ use haggle_model::grid::{CheckpointRecord, DataMoved, KeptCheckpoint};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::network::Node;
 use haggle_model::progress::Progress;
+use haggle_model::shared;
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::TaskData;
 use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
@@ -134,6 +135,7 @@ pub struct ResourceRules {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GridResource {
     id: ResourceId,
+    #[serde(with = "shared")]
     rules: Arc<ResourceRules>,
     machine: TimeShared,
     /// Mostly one or two jobs: a list takes a tenth of the memory of a tree.

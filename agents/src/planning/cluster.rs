@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use haggle_model::phased::{IntervalEnd, Move};
 use haggle_model::random::Stream;
+use haggle_model::shared;
 use haggle_model::{ActorId, Job, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
 use haggle_planning::multi::Migration;
 use haggle_planning::{
@@ -84,6 +85,7 @@ impl Costs {
 /// Availability of a cluster.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Snapshot {
+    #[serde(with = "shared")]
     machines: Arc<Machinery>,
     /// The available part of the link from each cluster.
     ways: Vec<f64>,

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use haggle_model::phased::Move;
+use haggle_model::shared;
 use haggle_model::{
     ActorId, BagRecord, Job, JobId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
 };
@@ -41,6 +42,7 @@ pub struct ReschedulerConfig {
     /// all of it at its start.
     pub reschedules: bool,
     /// Workflows whose tasks are applications.
+    #[serde(with = "shared::map")]
     pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
 }
 

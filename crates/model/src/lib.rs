@@ -22,6 +22,7 @@ pub mod processors;
 pub mod progress;
 pub mod random;
 pub mod reservation;
+pub mod shared;
 pub mod stage_in;
 pub mod time;
 mod words;

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::{AnyActor, Message, Outbox, RunMessage};
-use haggle_model::{ActorId, JobId, Time};
-use serde::{Deserialize, Serialize, Serializer};
+use haggle_model::{ActorId, JobId, Time, shared};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::clock::Delivery;
 use crate::course::{Cause, Course, Observers};
@@ -53,7 +53,7 @@ pub struct Step {
 }
 
 /// The state of a run between two messages, as plain data.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Snapshot {
     course: Course,
     /// `None` = the actor has handled its last message and was dropped.
@@ -64,10 +64,34 @@ pub struct Snapshot {
 /// A [`Snapshot`] that is written where it is.
 #[derive(Serialize)]
 #[serde(rename = "Snapshot")]
-struct SnapshotOf<'a> {
+struct Written<'a> {
     course: &'a Course,
     actors: &'a [Option<AnyActor>],
     journals: &'a Journals,
+}
+
+/// A [`Snapshot`] that is read.
+#[derive(Deserialize)]
+#[serde(rename = "Snapshot")]
+struct Read {
+    course: Course,
+    actors: Vec<Option<AnyActor>>,
+    journals: Journals,
+}
+
+/// Values that actors share, such as workflows, are written once.
+impl Serialize for Snapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Snapshot { course, actors, journals } = self;
+        shared::once(|| Written { course, actors, journals }.serialize(serializer))
+    }
+}
+
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Snapshot, D::Error> {
+        let Read { course, actors, journals } = shared::once(|| Read::deserialize(deserializer))?;
+        Ok(Snapshot { course, actors, journals })
+    }
 }
 
 impl Snapshot {
@@ -255,7 +279,8 @@ impl<'a> Simulation<'a> {
 impl Serialize for Simulation<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Simulation { course, journals, .. } = self;
-        SnapshotOf { course, actors: &self.actors.copy(), journals }.serialize(serializer)
+        let actors = &self.actors.copy();
+        shared::once(|| Written { course, actors, journals }.serialize(serializer))
     }
 }
 

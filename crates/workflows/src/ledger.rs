@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use crate::{ParentSets, TaskId, Workflow};
 use haggle_model::JobId;
+use haggle_model::shared;
 use serde::{Deserialize, Serialize};
 
 /// A workflow, and its parent sets, which do not change while it runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Flow {
+    #[serde(with = "shared")]
     graph: Arc<Workflow>,
     /// Number of tasks that are not submitted yet.
     to_come: usize,
