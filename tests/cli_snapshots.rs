@@ -135,6 +135,53 @@ law = { up = { law = "exponential", mean = "1min" }, down = { law = "exponential
     assert!(shown.contains("state` is damaged: start the run again"), "{shown}");
 }
 
+/// A step that changes the first job counts it, whether the run is continued or not.
+#[test]
+fn warnings_of_inputs_that_were_read_are_those_of_the_whole_run() {
+    let jobs = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 1, requested = "2000d", run = "2000d" }]
+"#;
+    let step = "[[workload.step]]\nkind = \"first\"\njobs = 1\n";
+    let rest = r#"
+[[provider]]
+name = "north"
+processors = 1
+policy = "fcfs"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[failures]]
+of = ["north"]
+law = { up = { law = "exponential", mean = "5min" }, down = { law = "exponential", mean = "5min" } }
+
+[scenario]
+horizon = "1500d"
+"#;
+    let jobs = jobs
+        .replace("}]", "}, { submit = \"1s\", processors = 1, requested = \"1d\", run = \"1d\" }]");
+    let folder = Folder::with(&[("s.toml", &format!("{jobs}{step}{rest}"))]);
+    succeeds(&folder, &["run", "s.toml", "-o", "whole", "-q"]);
+    let start = ["run", "s.toml", "-o", "parts", "-q", "--snapshot-every", "30d"];
+    assert!(killed(&folder, &start, 300), "the run is too short");
+    let shown = refused(&folder, &start);
+    assert!(shown.contains("continue it with --continue, or add --force"), "{shown}");
+    let events = folder.path().join(".parts.snapshots/events");
+    let kept = fs::read(&events).expect("the journal");
+    let mut changed = kept.clone();
+    changed[9] ^= 1;
+    fs::write(&events, changed).expect("written");
+    let shown = refused(&folder, &["run", "--continue", "parts"]);
+    assert!(shown.contains("events` is damaged: start the run again"), "{shown}");
+    fs::write(&events, kept).expect("written");
+    succeeds(&folder, &["run", "--continue", "parts", "-q"]);
+    assert_eq!(files(&folder, "whole"), files(&folder, "parts"));
+}
+
 #[test]
 fn a_missing_snapshot_and_settings_that_do_not_fit_are_refused() {
     let folder = Folder::with(&[]);

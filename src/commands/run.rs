@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
 use crate::command::own_rules;
-use crate::experiment::snapshots::{Begun, Every, Snapshots};
+use crate::experiment::snapshots::{
+    Begun, Every, SnapshotError, Snapshots, are_complete, is_unfinished, remove_of,
+};
 use crate::experiment::{
     self, Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Written,
     run_with_snapshots,
@@ -28,7 +30,7 @@ use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn, warn_of};
-use crate::visible::visible;
+use crate::shell;
 
 use own::OwnFolder;
 
@@ -61,7 +63,7 @@ pub(crate) struct Args {
     snapshot_every_real: Option<TimeSpan>,
     /// Continue the killed run whose results this folder was to hold, from its last snapshot
     #[arg(long = "continue", value_name = "DIR", conflicts_with_all = [
-        "settings", "output", "force", "seed", "format", "check", "no_figures", "snapshot_every",
+        "settings", "output", "seed", "format", "check", "no_figures", "snapshot_every",
         "snapshot_every_real",
     ])]
     continued: Option<PathBuf>,
@@ -150,11 +152,15 @@ fn start(args: &Args) -> Result<Exit, Error> {
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };
     let note = (destination.folder == own.path()).then_some(own);
+    let results = whole(&destination.folder);
+    if args.every()?.is_some() && !args.force && is_unfinished(&results) {
+        return Err(ExperimentError::from(SnapshotError::Unfinished { results }).into());
+    }
     let snapshots = args.every()?.map(|every| {
         Snapshots::begin(Begun {
             scenario: scenario.to_toml(),
             file: whole(&file),
-            results: whole(&destination.folder),
+            results: results.clone(),
             replaces: existing == Existing::Replace,
             draws: !args.no_figures,
             checks: args.check,
@@ -171,17 +177,28 @@ fn start(args: &Args) -> Result<Exit, Error> {
 fn go_on(args: &Args, results: &Path) -> Result<Exit, Error> {
     let snapshots = Snapshots::of(&whole(results)).map_err(ExperimentError::from)?;
     let begun = snapshots.begun().clone();
+    if are_complete(&begun) {
+        remove_of(&begun.results).map_err(ExperimentError::from)?;
+        say(&format!("{} is complete: there was nothing left to do\n", quoted(results)));
+        return Ok(Exit::Success);
+    }
     let source = Source::new(begun.file, begun.scenario);
     let folder = source.folder().to_owned();
     let (scenario, _) = single(Experiment::read_with(source, Logs::MustExist, own_rules())?)?;
+    let note = begun.made_from.map(|made_from| OwnFolder::made(results, made_from));
+    let existing = match (&note, begun.replaces || args.force) {
+        // Files that users have put there meanwhile must not be lost.
+        (Some(own), _) if !args.force => own.existing()?,
+        (_, true) => Existing::Replace,
+        (_, false) => Existing::Keep,
+    };
     let destination = Destination {
         folder: results.to_owned(),
         end: None,
         keep: Keep::Tables,
-        existing: if begun.replaces { Existing::Replace } else { Existing::Keep },
+        existing,
         figures: if begun.draws { Figures::Draw } else { Figures::Skip },
     };
-    let note = begun.made_from.map(|made_from| OwnFolder::made(results, made_from));
     let run = Run {
         scenario,
         folder,
@@ -225,10 +242,7 @@ impl Run {
         };
         if has_snapshots && matches!(outcome, Err(ExperimentError::Run(RunError::Interrupted))) {
             drop(watch);
-            say(&format!(
-                "to go on: haggle run --continue {}\n",
-                visible(&destination.folder.display().to_string())
-            ));
+            say(&format!("to go on: haggle run --continue {}\n", quoted(&destination.folder)));
             outcome?;
             return Ok(Exit::Success);
         }
@@ -270,7 +284,7 @@ impl Args {
         let asked = self.snapshot_every.or(self.snapshot_every_real);
         if asked.is_some_and(|time| time.0 == Span::ZERO) {
             return Err(Error::Unfit {
-                message: "there is no time between two snapshots".to_owned(),
+                message: "the time between two snapshots is zero".to_owned(),
                 hint: "name a time above zero, such as 7d".to_owned(),
             });
         }
@@ -280,6 +294,11 @@ impl Args {
             (None, time) => time.map(|time| Every::Real(real(time))),
         })
     }
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    shell::quoted(&path.to_string_lossy())
 }
 
 /// The same path from the root, so that a command in another folder finds it.

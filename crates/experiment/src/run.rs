@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_model::{Cast, Job, Time};
 use haggle_recording::check::{Check, Violation};
-use haggle_recording::{Books, Listener, TooWide};
+use haggle_recording::{Books, JournalError, Listener, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
@@ -381,10 +381,11 @@ fn run_in_parts(
     scenario: &Scenario,
     snapshots: &mut Snapshots,
 ) -> Result<RunStats, ExperimentError> {
+    // Before it is read: a damaged journal must not reach the books.
+    let journal = snapshots.journal()?;
     if let Some((events, length)) = snapshots.past() {
         books.repeat(&events, length).map_err(recorded)?;
     }
-    let journal = snapshots.journal().map_err(|error| recorded(Box::new(error)))?;
     books.journal(journal.clone());
     let mut simulation = match snapshots.take(scenario)? {
         Some(snapshot) => Simulation::restore(world, conduct.driver, snapshot)?,
@@ -520,6 +521,10 @@ fn recorded(error: OutsideError) -> ExperimentError {
     };
     let error = match error.downcast::<Violation>() {
         Ok(violation) => return ExperimentError::Violation(*violation),
+        Err(error) => error,
+    };
+    let error = match error.downcast::<JournalError>() {
+        Ok(error) => return SnapshotError::from(*error).into(),
         Err(error) => error,
     };
     match error.downcast::<ExperimentError>() {

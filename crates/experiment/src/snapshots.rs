@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use haggle_model::{Span, Time};
-use haggle_recording::Journal;
-use haggle_results::{Input, OwnRule, SnapshotCost, sha256};
+use haggle_recording::{Extent, Journal, JournalError};
+use haggle_results::{Input, OwnRule, Provenance, SnapshotCost, sha256};
 use haggle_runtime::{Simulation, Snapshot};
 use haggle_scenario::{Rules, Scenario};
 use haggle_scheduling::own::with_rules;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::cost::Instant;
 use super::run::BUILD;
 
-/// Layout of snapshots. It changes with the files, and with the state of any actor.
+/// Layout of the files. The build decides on the state of the actors.
 const FORMAT: u32 = 1;
 
 /// Time between two snapshots.
@@ -78,7 +78,17 @@ struct Origin {
 #[derive(Debug)]
 struct Saved {
     snapshot: Vec<u8>,
-    journal: u64,
+    journal: Extent,
+}
+
+/// First line of `state`, in JSON.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    /// SHA-256 of the snapshot.
+    sha256: String,
+    /// SHA-256 of `run.json`.
+    run_sha256: String,
+    journal: Extent,
 }
 
 /// The snapshots of a run.
@@ -90,6 +100,8 @@ pub struct Snapshots {
     origin: Option<Origin>,
     saved: Option<Saved>,
     cost: SnapshotCost,
+    /// SHA-256 of `run.json`.
+    run_sha256: String,
 }
 
 /// Reason why snapshots cannot be written, or a run cannot continue.
@@ -106,6 +118,15 @@ pub enum SnapshotError {
         results: PathBuf,
         /// The folder of their snapshots.
         folder: PathBuf,
+    },
+    /// An interrupted run with these results can continue.
+    #[error(
+        "`{}` has snapshots of an interrupted run: continue it with --continue, or add --force to start it again",
+        results.display()
+    )]
+    Unfinished {
+        /// The results.
+        results: PathBuf,
     },
     /// The snapshots are of another build.
     #[error(
@@ -153,6 +174,12 @@ pub enum SnapshotError {
     },
 }
 
+impl From<JournalError> for SnapshotError {
+    fn from(JournalError { path, error }: JournalError) -> SnapshotError {
+        SnapshotError::File { path, error }
+    }
+}
+
 /// Folder of the snapshots of results.
 pub fn folder_of(results: &Path) -> PathBuf {
     let name = results.file_name().unwrap_or_default();
@@ -163,7 +190,8 @@ impl Snapshots {
     /// Snapshots of a run that begins.
     pub fn begin(begun: Begun) -> Snapshots {
         let folder = folder_of(&begun.results);
-        Snapshots { folder, begun, origin: None, saved: None, cost: SnapshotCost::default() }
+        let (cost, run_sha256) = (SnapshotCost::default(), String::new());
+        Snapshots { folder, begun, origin: None, saved: None, cost, run_sha256 }
     }
 
     /// The snapshots of an interrupted run with these results.
@@ -194,10 +222,11 @@ impl Snapshots {
         let origin: Origin = serde_json::from_slice(&text).map_err(damaged)?;
         // A run that was killed before its first snapshot begins anew.
         let state = folder.join("state");
-        let saved = state.exists().then(|| read_state(&state)).transpose()?;
+        let run_sha256 = sha256(&text);
+        let saved = state.exists().then(|| read_state(&state, &run_sha256)).transpose()?;
         let begun = origin.begun.clone();
         let cost = SnapshotCost::default();
-        Ok(Snapshots { folder, begun, origin: Some(origin), saved, cost })
+        Ok(Snapshots { folder, begun, origin: Some(origin), saved, cost, run_sha256 })
     }
 
     /// The run as it was started.
@@ -238,10 +267,11 @@ impl Snapshots {
             own_rules: own_rules.to_vec(),
         };
         // Snapshots of an earlier run with the same results are of no more use.
-        remove(&self.folder)?;
+        remove_of(&self.begun.results)?;
         fs::create_dir_all(&self.folder).map_err(|error| at(&self.folder, error))?;
         let path = self.folder.join("run.json");
         let text = serde_json::to_vec_pretty(&origin).map_err(|error| at(&path, error.into()))?;
+        self.run_sha256 = sha256(&text);
         self.replace(&path, &[&text])
     }
 
@@ -259,16 +289,23 @@ impl Snapshots {
     }
 
     /// The journal of the run, up to the last snapshot.
-    pub(super) fn journal(&self) -> Result<Journal, haggle_recording::JournalError> {
-        match &self.saved {
-            Some(saved) => Journal::reopen(&self.events(), saved.journal),
-            None => Journal::create(&self.events()),
-        }
+    pub(super) fn journal(&self) -> Result<Journal, SnapshotError> {
+        let path = self.events();
+        let journal = match &self.saved {
+            Some(saved) => Journal::reopen(&path, &saved.journal),
+            None => Journal::create(&path),
+        };
+        journal.map_err(|error| match error.error.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
+                SnapshotError::Damaged { path: error.path }
+            }
+            _ => at(&error.path, error.error),
+        })
     }
 
     /// Path of the journal, and its length at the last snapshot, if there is one.
     pub(super) fn past(&self) -> Option<(PathBuf, u64)> {
-        self.saved.as_ref().map(|saved| (self.events(), saved.journal))
+        self.saved.as_ref().map(|saved| (self.events(), saved.journal.length))
     }
 
     /// The last snapshot, if there is one; its rules are those of `scenario`.
@@ -283,13 +320,16 @@ impl Snapshots {
     pub(super) fn save(
         &mut self,
         simulation: &Simulation<'_>,
-        journal: u64,
+        journal: Extent,
     ) -> Result<(), SnapshotError> {
         let (path, start) = (self.folder.join("state"), Instant::now());
         let body = postcard::to_stdvec(simulation);
         let body = body.map_err(|error| at(&path, io::Error::other(error)))?;
-        let head = format!("{} {journal}\n", sha256(&body));
-        self.replace(&path, &[head.as_bytes(), &body])?;
+        let run_sha256 = self.run_sha256.clone();
+        let head = Head { sha256: sha256(&body), run_sha256, journal };
+        let mut head = serde_json::to_vec(&head).map_err(|error| at(&path, error.into()))?;
+        head.push(b'\n');
+        self.replace(&path, &[&head, &body])?;
         let (seconds, bytes) = (start.elapsed().as_secs_f64(), body.len() as u64);
         let SnapshotCost { count, bytes_max, seconds_max, seconds: before } = self.cost;
         self.cost = SnapshotCost {
@@ -311,16 +351,38 @@ impl Snapshots {
     }
 }
 
-/// Removes the snapshots of results, if there are any.
-pub(super) fn remove_of(results: &Path) -> Result<(), SnapshotError> {
-    remove(&folder_of(results))
-}
-
-fn remove(folder: &Path) -> Result<(), SnapshotError> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(folder, error)),
+/// Removes the snapshots of results, if there are any. Other files in their folder stay, and so does the folder then.
+pub fn remove_of(results: &Path) -> Result<(), SnapshotError> {
+    let folder = folder_of(results);
+    if !is_unfinished(results) {
+        return Ok(());
+    }
+    // `run.json` is the last one, because it marks the folder as ours.
+    for name in ["events", "state", "state.new", "run.new", "run.json"] {
+        let path = folder.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&path, error)),
+            _ => {}
+        }
+    }
+    match fs::remove_dir(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(at(&folder, error)),
         _ => Ok(()),
     }
+}
+
+/// True if there are snapshots of a run with these results.
+pub fn is_unfinished(results: &Path) -> bool {
+    folder_of(results).join("run.json").is_file()
+}
+
+/// True if the results of a run with snapshots are complete: the run was killed before it removed its snapshots.
+pub fn are_complete(begun: &Begun) -> bool {
+    let text = fs::read(begun.results.join("provenance.json")).ok();
+    let known = text.and_then(|text| serde_json::from_slice::<Provenance>(&text).ok());
+    known.is_some_and(|known| {
+        known.build == BUILD && known.scenario_sha256 == sha256(begun.scenario.as_bytes())
+    })
 }
 
 /// Decides when the next snapshot is due.
@@ -355,19 +417,20 @@ impl Cadence {
     }
 }
 
-/// Reads the file of a snapshot: a line with its digest and the length of the journal, then its bytes.
-fn read_state(path: &Path) -> Result<Saved, SnapshotError> {
+/// Reads the file of a snapshot: its [`Head`], then its bytes.
+fn read_state(path: &Path, run_sha256: &str) -> Result<Saved, SnapshotError> {
     let mut snapshot = fs::read(path).map_err(|error| at(path, error))?;
     let damaged = || SnapshotError::Damaged { path: path.to_owned() };
     let end = snapshot.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
     let body = snapshot.split_off(end + 1);
-    let head = std::str::from_utf8(&snapshot[..end]).map_err(|_| damaged())?;
-    let (digest, journal) = head.split_once(' ').ok_or_else(damaged)?;
-    let journal = journal.parse().map_err(|_| damaged())?;
-    if digest != sha256(&body) {
+    let head: Head = serde_json::from_slice(&snapshot).map_err(|_| damaged())?;
+    if head.sha256 != sha256(&body) {
         return Err(damaged());
     }
-    Ok(Saved { snapshot: body, journal })
+    if head.run_sha256 != run_sha256 {
+        return Err(SnapshotError::Damaged { path: path.with_file_name("run.json") });
+    }
+    Ok(Saved { snapshot: body, journal: head.journal })
 }
 
 /// The lists in which rules of a snapshot are found.

@@ -11,6 +11,8 @@ use std::rc::Rc;
 
 use haggle_model::Time;
 use haggle_runtime::OutsideError;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::event::Event;
 
@@ -24,7 +26,17 @@ struct Open {
     path: PathBuf,
     file: BufWriter<File>,
     written: u64,
+    digest: Sha256,
     entry: Vec<u8>,
+}
+
+/// The entries of a journal up to some time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// Their size in bytes.
+    pub length: u64,
+    /// Their SHA-256.
+    pub sha256: [u8; 32],
 }
 
 /// A journal cannot be written or read.
@@ -45,30 +57,40 @@ impl Journal {
     /// If the file cannot be created.
     pub fn create(path: &Path) -> Result<Journal, JournalError> {
         let file = File::create(path).map_err(|error| at(path, error))?;
-        Ok(Journal::of(path, file, 0))
+        Ok(Journal::of(path, file, 0, Sha256::new()))
     }
 
-    /// The journal in a file, which is cut off at `length` bytes: later entries are of a time that is repeated.
+    /// The journal in a file, which is cut off behind `extent`: later entries are of a time that is repeated.
     ///
     /// # Errors
-    /// If the file cannot be opened or is shorter.
-    pub fn reopen(path: &Path, length: u64) -> Result<Journal, JournalError> {
+    /// If the file cannot be opened, is shorter, or has other entries.
+    pub fn reopen(path: &Path, extent: &Extent) -> Result<Journal, JournalError> {
         let open = || {
-            let mut file = File::options().write(true).open(path)?;
-            if file.metadata()?.len() < length {
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "entries are missing"));
+            let mut file = File::options().read(true).write(true).open(path)?;
+            let mut digest = Sha256::new();
+            let mut entries = (&file).take(extent.length);
+            let mut room = vec![0; 1 << 16];
+            loop {
+                match entries.read(&mut room)? {
+                    0 => break,
+                    count => digest.update(&room[..count]),
+                }
             }
-            file.set_len(length)?;
+            // A missing entry changes the digest, too.
+            if digest.clone().finalize()[..] != extent.sha256 {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "other entries"));
+            }
+            file.set_len(extent.length)?;
             file.seek(SeekFrom::End(0))?;
-            Ok(file)
+            Ok((file, digest))
         };
-        let file = open().map_err(|error| at(path, error))?;
-        Ok(Journal::of(path, file, length))
+        let (file, digest) = open().map_err(|error| at(path, error))?;
+        Ok(Journal::of(path, file, extent.length, digest))
     }
 
-    fn of(path: &Path, file: File, written: u64) -> Journal {
+    fn of(path: &Path, file: File, written: u64, digest: Sha256) -> Journal {
         let (path, file) = (path.to_owned(), BufWriter::new(file));
-        Journal(Rc::new(RefCell::new(Open { path, file, written, entry: Vec::new() })))
+        Journal(Rc::new(RefCell::new(Open { path, file, written, digest, entry: Vec::new() })))
     }
 
     /// Adds an event.
@@ -77,15 +99,16 @@ impl Journal {
         open.add(now, event).map_err(|error| at(&open.path, error))
     }
 
-    /// Makes all entries durable, and returns the length of the file in bytes.
+    /// Makes all entries durable.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn sync(&self) -> Result<u64, JournalError> {
+    pub fn sync(&self) -> Result<Extent, JournalError> {
         let mut open = self.0.borrow_mut();
         let sync = open.file.flush().and_then(|()| open.file.get_ref().sync_data());
         sync.map_err(|error| at(&open.path, error))?;
-        Ok(open.written)
+        let sha256 = open.digest.clone().finalize().into();
+        Ok(Extent { length: open.written, sha256 })
     }
 }
 
@@ -95,8 +118,10 @@ impl Open {
         entry.clear();
         let entry = postcard::to_extend(&(now, event), entry).map_err(io::Error::other)?;
         let length = u32::try_from(entry.len()).map_err(io::Error::other)?;
-        self.file.write_all(&length.to_le_bytes())?;
-        self.file.write_all(&entry)?;
+        for bytes in [&length.to_le_bytes()[..], &entry] {
+            self.digest.update(bytes);
+            self.file.write_all(bytes)?;
+        }
         self.written += 4 + u64::from(length);
         self.entry = entry;
         Ok(())

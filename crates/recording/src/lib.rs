@@ -33,7 +33,7 @@ use late::LateParts;
 
 pub use event::Faulty;
 pub use grid::{GridError, GridJobs};
-pub use journal::{Journal, JournalError};
+pub use journal::{Extent, Journal, JournalError};
 pub use listeners::TooWide;
 
 /// An event of a run, with complete data.

@@ -41,7 +41,7 @@ struct World<'a> {
     jobs: &'a [Job],
     sizes: &'a [u32],
     rules: Rules,
-    machines: Vec<Box<LocalQueue>>,
+    machines: Vec<LocalQueue>,
     external: BTreeMap<usize, External>,
     /// Free times, put together from their changes.
     known: Together,
@@ -59,7 +59,7 @@ impl World<'_> {
 
     fn new<'a>(sizes: &'a [u32], jobs: &'a [Job], rules: Rules) -> World<'a> {
         let machines =
-            sizes.iter().map(|&size| Scheduling::Coallocation(QUEUE).build(size)).collect();
+            sizes.iter().map(|&size| *Scheduling::Coallocation(QUEUE).build(size)).collect();
         let (external, running, stories) = Default::default();
         let (known, news) = (Together::nothing(sizes.len()), News::default());
         let mut world = World {
