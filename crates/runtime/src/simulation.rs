@@ -158,6 +158,16 @@ impl<'a> Simulation<'a> {
     }
 
     /// A copy of the state between two messages.
+    ///
+    /// ```
+    /// use haggle_runtime::{Driver, Simulation, World};
+    /// let mut simulation = Simulation::new(World::default(), Driver::Sequential)?;
+    /// simulation.advance(1_000)?;
+    /// let snapshot = simulation.snapshot();
+    /// let mut other = Simulation::restore(World::default(), Driver::Actix, snapshot)?;
+    /// assert_eq!(simulation.run()?, other.run()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn snapshot(&self) -> Snapshot {
         let (course, journals) = (self.course.clone(), self.journals.clone());
         Snapshot { course, actors: self.actors.copy().into_owned(), journals }
