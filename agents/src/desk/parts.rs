@@ -107,7 +107,7 @@ impl<S: InParts> Desk<S> {
             return false;
         };
         let Some(parts) = stage.parts().filter(|it| it.left.contains(&from)) else { return false };
-        // A user who could not withdraw the job in time waits no longer for its start.
+        // The job has started: a withdrawal that came too late has no more effect.
         *withdrawn = false;
         if !std::mem::replace(&mut parts.started, true) {
             out.send(*submitter, SubmissionMessage::Started { job });

@@ -36,7 +36,7 @@ pub trait Role: fmt::Debug {
     /// Reads a seat of this protocol.
     ///
     /// # Errors
-    /// Those of the deserializer.
+    /// If the deserializer fails.
     fn read<'de, D: Deserializer<'de>>(
         transaction: &Transaction,
         deserializer: D,

@@ -13,7 +13,7 @@ static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 /// Writes the word.
 ///
 /// # Errors
-/// Those of the serializer.
+/// If the serializer fails.
 pub fn serialize<S: Serializer>(word: &'static str, serializer: S) -> Result<S::Ok, S::Error> {
     word.serialize(serializer)
 }
@@ -21,7 +21,7 @@ pub fn serialize<S: Serializer>(word: &'static str, serializer: S) -> Result<S::
 /// Reads a word.
 ///
 /// # Errors
-/// Those of the deserializer.
+/// If the deserializer fails.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let word = String::deserialize(deserializer)?;
     // A panic of another thread leaves the set as it was.

@@ -35,7 +35,7 @@ pub fn once<R>(state: impl FnOnce() -> R) -> R {
 /// Writes a value, or the number of a value that has been written.
 ///
 /// # Errors
-/// Those of the serializer.
+/// If the serializer fails.
 pub fn serialize<T: Serialize, S: Serializer>(
     value: &Arc<T>,
     serializer: S,
@@ -58,7 +58,7 @@ pub fn serialize<T: Serialize, S: Serializer>(
 /// Reads a value, or finds one that has been read.
 ///
 /// # Errors
-/// Those of the deserializer, and if the number is of another value.
+/// If the deserializer fails, or if the number is of another value.
 pub fn deserialize<'de, T, D>(deserializer: D) -> Result<Arc<T>, D::Error>
 where
     T: DeserializeOwned + Send + Sync + 'static,
@@ -103,7 +103,7 @@ pub mod map {
     /// Writes a map.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<K: Serialize + Ord, T: Serialize, S: Serializer>(
         map: &BTreeMap<K, Arc<T>>,
         serializer: S,
@@ -114,7 +114,7 @@ pub mod map {
     /// Reads a map.
     ///
     /// # Errors
-    /// Those of the deserializer.
+    /// If the deserializer fails.
     pub fn deserialize<'de, K, T, D>(deserializer: D) -> Result<BTreeMap<K, Arc<T>>, D::Error>
     where
         K: Deserialize<'de> + Ord,

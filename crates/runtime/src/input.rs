@@ -16,7 +16,7 @@ pub(crate) struct Input<T> {
 struct Position {
     /// Number of items that have been read.
     read: u64,
-    /// True if the end has been met. A reader may count what is behind its last item.
+    /// True if the end has been met. A reader may count lines behind its last item.
     ended: bool,
 }
 
