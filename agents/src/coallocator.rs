@@ -45,7 +45,7 @@ use crate::overhead::Overheads;
 use crate::protocol::{
     CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
-use crate::{Actor, Outbox};
+use crate::{Actor, AnyActor, Outbox};
 
 /// Millionths in a whole.
 const MILLION: u32 = 1_000_000;
@@ -346,6 +346,18 @@ impl Coallocator {
     }
 }
 
+impl Coallocator {
+    /// Takes over the rules by which jobs get places from now on. Jobs that are here keep their overheads.
+    fn on_changed(&mut self, anew: AnyActor) -> bool {
+        let AnyActor::Coallocator(anew) = anew else { return false };
+        let Coallocator { config, overheads, .. } = *anew;
+        let CoallocatorConfig { fill, part_min, parts, trials, .. } = config;
+        self.config = CoallocatorConfig { fill, part_min, parts, trials, ..self.config.clone() };
+        self.overheads = overheads;
+        true
+    }
+}
+
 impl Actor for Coallocator {
     type Message = Message;
 
@@ -394,6 +406,7 @@ impl TakesNumbered for Coallocator {
                 self.desk.run_over(now, out);
                 true
             }
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(settings.actor),
             // A crash loses the machine of the agreements only.
             Message::Run(RunMessage::Crashed) => {
                 self.seat.crash();

@@ -30,6 +30,7 @@ pub mod protocol;
 pub mod provider;
 pub mod reallocator;
 mod seats;
+pub mod settings;
 pub mod transaction;
 pub mod transactor;
 pub mod user;
@@ -49,6 +50,7 @@ pub use provider::{
 };
 pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use seats::Seats;
+pub use settings::Settings;
 pub use transaction::Transaction;
 pub use transactor::{Transactor, TransactorConfig};
 pub use user::{User, UserConfig};

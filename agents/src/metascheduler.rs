@@ -16,7 +16,7 @@ use crate::desk::{Desk, Entry, Withdrawal};
 use crate::protocol::{
     DataMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
-use crate::{Actor, Outbox};
+use crate::{Actor, AnyActor, Outbox, Settings};
 use serde::{Deserialize, Serialize};
 pub use staging::{DataPaths, DataWays};
 use staging::{Outputs, Transfers};
@@ -60,6 +60,8 @@ pub struct Metascheduler {
     outputs: Outputs,
     /// Transfers under way over shared links.
     transfers: Transfers,
+    /// The rule by which it places jobs as soon as it is placing none.
+    next: Option<Placement>,
 }
 
 /// Progress of a job.
@@ -136,6 +138,7 @@ impl Metascheduler {
             open: 0,
             outputs: Outputs::default(),
             transfers: Transfers::default(),
+            next: None,
         }
     }
 
@@ -150,12 +153,29 @@ impl Metascheduler {
 
     /// Takes up the jobs whose turn has come.
     fn take_up_backlog(&mut self, now: Time, out: &mut Outbox) {
+        if self.next.is_some() {
+            if self.open > 0 {
+                return;
+            }
+            // Only between jobs: answers under way belong to the question of the old rule.
+            self.config.placement = self.next.take().unwrap_or(self.config.placement);
+        }
         let asks = self.config.placement.question() != Question::None;
         // One job at a time if providers are asked: their answers must count every job that was placed before.
         while !asks || self.open == 0 {
             let Some(job) = self.backlog.pop_front() else { break };
             self.take_up(now, job, out);
         }
+    }
+
+    /// Takes over the rule of placement.
+    fn on_changed(&mut self, settings: Settings) -> bool {
+        let AnyActor::Metascheduler(anew) = settings.actor else { return false };
+        self.next = Some(anew.config.placement);
+        if settings.reseeded {
+            self.stream = anew.stream;
+        }
+        true
     }
 
     fn take_up(&mut self, now: Time, id: JobId, out: &mut Outbox) {
@@ -539,6 +559,7 @@ impl Actor for Metascheduler {
             }
             // The state of a metascheduler survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(*settings),
             _ => false,
         };
         if !expected {

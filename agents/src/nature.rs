@@ -4,7 +4,7 @@ use haggle_model::{ActorId, ProcessorSet, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Message, ResourceMessage, RunMessage, Timer};
-use crate::{Actor, Outbox};
+use crate::{Actor, AnyActor, Outbox};
 
 /// Notifies the owners of resources of failures and repairs.
 ///
@@ -54,6 +54,16 @@ impl Nature {
     }
 }
 
+impl Nature {
+    /// Takes over the resources. Those that are down are still known by their numbers.
+    fn on_changed(&mut self, anew: AnyActor, from: ActorId, out: &mut Outbox) {
+        match anew {
+            AnyActor::Nature(anew) => *self = anew,
+            _ => out.refuse(from),
+        }
+    }
+}
+
 impl Actor for Nature {
     type Message = Message;
 
@@ -63,6 +73,7 @@ impl Actor for Nature {
                 self.on_outage(resource, restore, out);
             }
             Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(settings.actor, from, out),
             // Nature has no jobs to record.
             Message::Run(RunMessage::RunOver) => {}
             _ => out.refuse(from),

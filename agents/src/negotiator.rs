@@ -35,7 +35,7 @@ use crate::protocol::{
     AgreementMessage, BargainMessage, Message, QueryMessage, RunMessage, ShareMessage,
     SubmissionMessage, Timer,
 };
-use crate::{Actor, Outbox};
+use crate::{Actor, AnyActor, Outbox};
 
 /// A bargaining metascheduler as a scenario describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,6 +152,14 @@ impl Negotiator {
         self.desk.get_mut(id)?.open()
     }
 
+    /// Takes over the variants of its policy, also for the bag that is bargained over.
+    fn on_changed(&mut self, anew: AnyActor) -> bool {
+        let AnyActor::Negotiator(anew) = anew else { return false };
+        let NegotiatorConfig { options, rounds, .. } = anew.config;
+        (self.config.options, self.config.rounds) = (options, rounds);
+        true
+    }
+
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         let is_here = self.desk.withdraw_unless_agreed(from, job, out);
         let waits = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Backlog);
@@ -249,6 +257,7 @@ impl TakesNumbered for Negotiator {
                 self.desk.run_over(now, out);
                 true
             }
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(settings.actor),
             // All of its state but the machine of the agreements survives a crash.
             Message::Run(RunMessage::Crashed) => {
                 self.seat.crash();

@@ -257,7 +257,9 @@ impl Message {
     pub fn reaches_who_is_down(&self) -> bool {
         match self {
             Message::Resource(_) => true,
-            Message::Run(message) => !matches!(message, RunMessage::JobDue(_)),
+            Message::Run(message) => {
+                !matches!(message, RunMessage::JobDue(_) | RunMessage::Changed(_))
+            }
             Message::Data(message) => matches!(message, DataMessage::CheckpointTransferred { .. }),
             Message::Wake(timer) => matches!(
                 timer,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::reallocation::SizeRequest;
 use crate::protocol::{Message, ReallocationMessage, RunMessage, Timer};
-use crate::{Actor, Desk, Outbox};
+use crate::{Actor, AnyActor, Desk, Outbox};
 
 /// A reallocator as a scenario describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -302,6 +302,14 @@ impl Reallocator {
         }
     }
 
+    /// Takes over the rules of reallocation. The next one stays due at its time.
+    fn on_changed(&mut self, anew: AnyActor) -> bool {
+        let AnyActor::Reallocator(anew) = anew else { return false };
+        let ReallocatorConfig { tuning, keeps_sizes, reallocation, .. } = anew.config;
+        self.config = ReallocatorConfig { tuning, keeps_sizes, reallocation, ..self.config.clone() };
+        true
+    }
+
     /// A reallocation is due. It is skipped if the last one still goes on.
     fn on_timer(&mut self, now: Time) {
         // `set_timer` sets the next one if jobs are left.
@@ -329,6 +337,7 @@ impl Actor for Reallocator {
             Message::Run(RunMessage::RunOver) => return,
             // The state of a reallocator survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(settings.actor),
             _ => false,
         };
         if !expected {

@@ -35,7 +35,7 @@ use crate::protocol::{
     Message, RunMessage, Submission, SubmissionMessage, Timer, TransactionMessage,
 };
 use crate::transaction::{Acts, Coordinates, Seated, Transaction};
-use crate::{Actor, Outbox};
+use crate::{Actor, AnyActor, Outbox, Settings};
 
 /// A metascheduler of that kind as a scenario describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -357,6 +357,21 @@ impl Transactor {
     }
 }
 
+impl Transactor {
+    /// Takes over the rules for tries that begin from now on. Jobs that are here keep their overheads.
+    fn on_changed(&mut self, settings: Settings) -> bool {
+        let AnyActor::Transactor(anew) = settings.actor else { return false };
+        let Transactor { config, overheads, stream, .. } = *anew;
+        let TransactorConfig { window, urgent, trials, back_off, .. } = config;
+        self.config = TransactorConfig { window, urgent, trials, back_off, ..self.config.clone() };
+        self.overheads = overheads;
+        if settings.reseeded {
+            self.stream = stream;
+        }
+        true
+    }
+}
+
 impl Actor for Transactor {
     type Message = Message;
 
@@ -386,6 +401,7 @@ impl Actor for Transactor {
                 self.begin(now, job, out);
                 true
             }
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(*settings),
             Message::Run(RunMessage::RunOver) => {
                 self.desk.run_over(now, out);
                 true

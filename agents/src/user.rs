@@ -19,7 +19,7 @@ use crate::desk::{Desk, Entry};
 use crate::protocol::{
     Message, ReservationMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
-use crate::{Actor, Outbox};
+use crate::{Actor, AnyActor, Outbox};
 use serde::{Deserialize, Serialize};
 use tasks::{Tasks, Turn, staged_at};
 
@@ -207,6 +207,14 @@ impl User {
         }
     }
 
+    /// Takes over the patience for jobs that are submitted from now on.
+    fn on_changed(&mut self, anew: AnyActor) -> bool {
+        let AnyActor::User(anew) = anew else { return false };
+        // A job that waits keeps its patience: its timer is set.
+        self.config.patience = anew.config.patience;
+        true
+    }
+
     /// The end of the run: jobs still here are unfinished, unless the actor that has them records
     /// more.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
@@ -271,6 +279,7 @@ impl Actor for User {
             }
             // The state of a user survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(settings.actor),
             Message::Wake(Timer::JobReady { job }) => {
                 self.on_job_ready(now, job, out);
                 true

@@ -92,6 +92,12 @@ fn in_full(key: &Key, elsewhere: &[String]) -> String {
         Some(default) => line("default", default),
         None => {}
     }
+    if key.table.is_none() && key.form.is_none() {
+        match changes(&key.way) {
+            Ok(effect) => line("change", &format!("may change while a run goes on: {effect}")),
+            Err(reason) => line("change", &format!("cannot change while a run goes on: {reason}")),
+        }
+    }
     if !elsewhere.is_empty() {
         line("also", &elsewhere.join(", "));
     }

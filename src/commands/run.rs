@@ -131,7 +131,7 @@ fn start(args: &Args) -> Result<Exit, Error> {
         warn(&warnings);
     }
     if let Some(seed) = args.seed {
-        scenario.scenario.seed = seed;
+        scenario.reseed(seed);
     }
     if let Some(format) = args.format {
         scenario.results.format = format;

@@ -5,6 +5,7 @@
 //!       │ ── JobDue ──────────────────▶ │  a user
 //!       │ ── OutageDue ───────────────▶ │  nature
 //!       │ ── Crashed, Restarted ──────▶ │  an actor that the scenario lets crash
+//!       │ ── Changed ─────────────────▶ │  an actor whose settings change at this instant
 //!       │ ── RunOver ─────────────────▶ │  all actors, at the end
 //! ```
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Phase;
 use super::said::{protocol, said};
+use crate::settings::Settings;
 
 protocol! {
     /// The driver of the run to an actor.
@@ -33,6 +35,8 @@ protocol! {
         Crashed => said("crashed").during(Phase::Resource),
         /// To an actor that has crashed: it restarts with its old state.
         Restarted => said("restarted").during(Phase::Recovery),
+        /// To any actor: these settings hold from now on. An actor that is down gets them when it restarts.
+        Changed(settings: Box<Settings>) => said("changed").during(Phase::Progress),
         /// To all actors: the run stops now. All that they hold is unfinished.
         RunOver => said("run_over"),
     }

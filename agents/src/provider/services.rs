@@ -5,6 +5,7 @@
 //! that does not bargain, take parts or take part in transactions does not have the service for it.
 
 mod bargains;
+mod changing;
 mod coallocation;
 mod failures;
 mod jobs;
@@ -131,6 +132,7 @@ impl Services {
                 self.on_restarted(turn);
                 true
             }
+            Message::Run(RunMessage::Changed(settings)) => self.on_changed(turn, *settings),
             Message::Run(RunMessage::RunOver) => {
                 self.on_run_over(turn);
                 true

@@ -20,11 +20,24 @@ const UPDATES: &str = "(resource updates)";
 /// own network is named "(network)".
 const DATA_NETWORK: &str = "(data network)";
 
+/// The label of jobs that changes submit. A scenario cannot use this name.
+pub(super) const SUBMITTED: &str = "(submitted)";
+
+/// True if changes of the scenario submit jobs. Their workload follows those of the scenario.
+pub(super) fn submits(scenario: &Scenario) -> bool {
+    scenario.changes.iter().any(|change| !change.submit.is_empty())
+}
+
 /// Actors of a run of `scenario`, in the order of their numbers.
 pub fn cast(scenario: &Scenario) -> Cast {
     let (directory, failing) = (scenario.directory(), failing(scenario));
     let mut cast = Cast {
-        workloads: scenario.workloads.iter().map(|it| it.name.to_string()).collect(),
+        workloads: scenario
+            .workloads
+            .iter()
+            .map(|it| it.name.to_string())
+            .chain(submits(scenario).then(|| SUBMITTED.to_owned()))
+            .collect(),
         on_grid: (0..)
             .zip(&scenario.workloads)
             .filter(|(_, workload)| directory.runs_on_grid(workload))
@@ -64,7 +77,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
     cast.actors.extend(network);
     let users = scenario.users.iter().map(|user| actor(user.name.as_str(), ActorKind::User));
     cast.actors.extend(users);
-    if scenario.processor_failures().next().is_some() {
+    if scenario.all_processor_failures().next().is_some() {
         cast.actors.push(actor(NATURE, ActorKind::Nature));
     }
     cast
@@ -76,7 +89,7 @@ fn actor(name: &str, kind: ActorKind) -> ActorInfo {
 
 /// The providers and clusters whose processors may fail, and the sites whose resources may.
 fn failing(scenario: &Scenario) -> BTreeSet<&str> {
-    scenario.processor_failures().flat_map(|it| &it.of).map(|it| it.as_str()).collect()
+    scenario.all_processor_failures().flat_map(|it| &it.of).map(|it| it.as_str()).collect()
 }
 
 fn add_place(

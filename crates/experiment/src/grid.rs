@@ -14,10 +14,11 @@ use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Span, Time};
 use rand::RngExt;
 
+use super::cast::{SUBMITTED, submits};
 use super::checkpoints;
 use super::workflows::{self, Workflows};
 use super::world::StageError;
-use haggle_scenario::quantity::Share;
+use haggle_scenario::quantity::{Name, Share};
 use haggle_scenario::{Scenario, file};
 
 /// The plan of the grid of `scenario`; `flows` include its workflows. All of its resources work at
@@ -49,7 +50,7 @@ pub(super) fn plan(
             file::InformationMode::Periodic => Delay::Periodic(grid.information.delay.0),
             file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
         },
-        data: scenario.workloads.iter().map(data).collect(),
+        data: scenario.workloads.iter().map(data).chain(further_jobs(scenario)).collect(),
         workflows: workflows::of_grid(scenario, flows),
         checkpoints: match &grid.checkpoints {
             Some(it) => Some(checkpoints::on_grid(it, &scenario.own)?),
@@ -105,6 +106,11 @@ fn site_resources(
         });
         PlannedResource { name, site: id, capacity, sharing, up: true, load }
     })
+}
+
+/// Data of the jobs that changes submit, if there are any.
+fn further_jobs(scenario: &Scenario) -> Option<JobData> {
+    submits(scenario).then(|| data(&file::Workload::named(Name::like(SUBMITTED))))
 }
 
 fn data(workload: &file::Workload) -> JobData {

@@ -7,6 +7,7 @@
 
 pub mod about;
 pub mod cast;
+mod changes;
 mod checkpoints;
 pub mod compare;
 pub mod cost;

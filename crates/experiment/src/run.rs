@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_model::{Cast, Job, Time};
 use haggle_recording::check::{Check, Violation};
-use haggle_recording::{Books, JournalError, Listener, TooWide};
+use haggle_recording::{Books, Journal, JournalError, Listener, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
@@ -14,13 +14,14 @@ use haggle_results::{
     WriteOptions, sha256,
 };
 use haggle_runtime::{
-    Arrivals, Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World,
+    Arrivals, ChangeError, Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World,
 };
 use haggle_scheduling::own::{Kind, NoSuchRule};
 use haggle_workloads as model;
 use haggle_workloads::CleaningReport;
 
 use super::about::about;
+use super::changes::{Changes, Read};
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
 use super::networks::networks;
@@ -177,6 +178,9 @@ pub enum ExperimentError {
     /// A snapshot does not fit the scenario: a bug of ours.
     #[error("{0}: please report this scenario as a bug")]
     OtherWorld(#[from] OtherWorld),
+    /// A change came too late: a bug of ours.
+    #[error("{0}: please report this scenario as a bug")]
+    Change(ChangeError),
     /// Jobs went missing: a bug of ours.
     #[error(
         "{submitted} jobs were submitted and {over} came to an end: please report this scenario \
@@ -249,12 +253,19 @@ fn carry_out(
     // Before the folder is created: an unknown rule leaves nothing behind.
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
-    let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
+    let Stage { mut world, cast, reports, mut inputs, steps, clocks, mut warnings, named } = stage;
     let all = world.arrivals.into_iter();
     world.arrivals = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
+    let mut changes = Changes::of(scenario, folder, &world, &arrivals)?;
+    let known = |input: &(String, PathBuf)| !inputs.contains(input);
+    let more = Vec::from_iter(std::mem::take(&mut changes.inputs).into_iter().filter(known));
+    inputs.extend(more);
+    warnings.append(&mut changes.warnings);
+    // The workloads that are read to their end count.
+    let read = changes.read.take().unwrap_or(Read { reports, steps, clocks });
     let cast = Arc::new(cast);
     let metrics = metrics_options(scenario);
-    let may_fail = world.outages.is_some();
+    let may_fail = scenario.all_processor_failures().next().is_some();
     // After the world is built, so that a scenario without a world leaves no folder.
     let writer = destination
         .map(|destination| {
@@ -273,7 +284,9 @@ fn carry_out(
         // After the folder of results is locked: no other process may write snapshots of it.
         snapshots.open(&inputs, &own_rules)?;
     }
-    let stats = record.take_down(world, &cast, conduct, scenario, snapshots.as_mut())?;
+    let start = Start { world, changes, scenario };
+    let stats = record.take_down(start, &cast, conduct, snapshots.as_mut())?;
+    let Read { reports, steps, clocks } = read;
     let Record { metrics, too_wide, writer, .. } = record;
     let mut summary = metrics.summarise();
     let windows = Windows::by(stats.end, &scenario.maintenance);
@@ -334,10 +347,9 @@ impl Record {
     /// Runs `world` and records its events.
     fn take_down(
         &mut self,
-        world: World,
+        start: Start<'_>,
         cast: &Cast,
         conduct: &Conduct<'_>,
-        scenario: &Scenario,
         snapshots: Option<&mut Snapshots>,
     ) -> Result<RunStats, ExperimentError> {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
@@ -346,16 +358,22 @@ impl Record {
         let mut books = Books::new(cast, listeners);
         let stats = match snapshots {
             None => {
+                let Start { world, mut changes, .. } = start;
                 let simulation = Simulation::new(world, conduct.driver);
                 let mut simulation = simulation.map_err(unwrap_run_error)?;
                 simulation.listen(&mut books);
                 simulation.stop_on(conduct.stop);
-                while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
-                    watch(&simulation, conduct);
+                loop {
+                    simulation.hold(changes.next_at());
+                    while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
+                        watch(&simulation, conduct);
+                    }
+                    if !change(&mut simulation, &mut changes)? {
+                        break simulation.stats();
+                    }
                 }
-                simulation.stats()
             }
-            Some(snapshots) => run_in_parts(world, books, conduct, scenario, snapshots)?,
+            Some(snapshots) => run_in_parts(start, books, conduct, snapshots)?,
         };
         if stats.jobs != stats.jobs_over {
             let RunStats { jobs, jobs_over, .. } = stats;
@@ -367,6 +385,22 @@ impl Record {
     }
 }
 
+/// The start of a run, and what changes while it goes on.
+struct Start<'a> {
+    world: World,
+    changes: Changes,
+    scenario: &'a Scenario,
+}
+
+/// Lets the next change take effect; false if there is none, or the run is over before it.
+fn change(simulation: &mut Simulation<'_>, changes: &mut Changes) -> Result<bool, ExperimentError> {
+    let Some(next) = changes.take() else { return Ok(false) };
+    simulation.change(next).map_err(|error| match error {
+        ChangeError::Run(error) => unwrap_run_error(error),
+        error => ExperimentError::Change(error),
+    })
+}
+
 /// Reports the progress of a run.
 fn watch(simulation: &Simulation<'_>, conduct: &Conduct<'_>) {
     let RunStats { jobs_over, messages, end, .. } = simulation.stats();
@@ -375,12 +409,12 @@ fn watch(simulation: &Simulation<'_>, conduct: &Conduct<'_>) {
 
 /// Runs a world from its last snapshot on, and writes snapshots.
 fn run_in_parts(
-    world: World,
+    start: Start<'_>,
     mut books: Books<'_>,
     conduct: &Conduct<'_>,
-    scenario: &Scenario,
     snapshots: &mut Snapshots,
 ) -> Result<RunStats, ExperimentError> {
+    let Start { mut world, mut changes, scenario } = start;
     // Before it is read: a damaged journal must not reach the books.
     let journal = snapshots.journal()?;
     if let Some((events, length)) = snapshots.past() {
@@ -388,26 +422,44 @@ fn run_in_parts(
     }
     books.journal(journal.clone());
     let mut simulation = match snapshots.take(scenario)? {
-        Some(snapshot) => Simulation::restore(world, conduct.driver, snapshot)?,
+        Some(snapshot) => {
+            changes.skip(snapshot.changes(), &mut world);
+            Simulation::restore(world, conduct.driver, snapshot)?
+        }
         None => Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?,
     };
     simulation.listen(books);
     simulation.stop_on(conduct.stop);
-    // The first snapshot is of the start, so that a run can continue from then on.
+    loop {
+        simulation.hold(changes.next_at());
+        save_until_held(&mut simulation, &journal, conduct, snapshots)?;
+        if !change(&mut simulation, &mut changes)? {
+            return Ok(simulation.stats());
+        }
+    }
+}
+
+/// Runs a world, and writes snapshots. The first one is of the present state, so that a run can continue from then on.
+fn save_until_held(
+    simulation: &mut Simulation<'_>,
+    journal: &Journal,
+    conduct: &Conduct<'_>,
+    snapshots: &mut Snapshots,
+) -> Result<(), ExperimentError> {
     while let Some(next) = simulation.peek().map_err(unwrap_run_error)? {
         let length = journal.sync().map_err(|error| recorded(Box::new(error)))?;
-        snapshots.save(&simulation, length)?;
+        snapshots.save(simulation, length)?;
         let cadence = Cadence::new(snapshots.begun().every, next);
         loop {
             simulation.advance_until(cadence.at(), INTERVAL).map_err(unwrap_run_error)?;
-            watch(&simulation, conduct);
+            watch(simulation, conduct);
             match simulation.peek().map_err(unwrap_run_error)? {
                 Some(next) if !cadence.is_due(next) => {}
                 _ => break,
             }
         }
     }
-    Ok(simulation.stats())
+    Ok(())
 }
 
 /// Contents of the folder besides the tables.

@@ -722,7 +722,7 @@ fn providers_of<'s>(
 
 /// True if a provider of a metascheduler may break its part of a job.
 fn may_break(metascheduler: &file::Metascheduler, scenario: &Scenario) -> bool {
-    let failing = scenario.processor_failures().flat_map(|it| &it.of);
+    let failing = scenario.all_processor_failures().flat_map(|it| &it.of);
     let failing: BTreeSet<&file::Name> = failing.chain(scenario.crashing()).collect();
     providers_of(metascheduler, scenario)
         .any(|it| it.overrun == file::Overrun::Extend || failing.contains(&it.name))

@@ -108,6 +108,11 @@ impl Agenda {
         }
     }
 
+    /// Withdraws the messages of later instants for which `withdraws` holds, and returns their number.
+    pub(crate) fn withdraw(&mut self, withdraws: impl Fn(&Delivery<Message>) -> bool) -> usize {
+        self.clock.withdraw(withdraws)
+    }
+
     /// Advances to `time` and returns all scheduled messages in order. None of them is delivered.
     pub(crate) fn stop(&mut self, time: Time) -> Vec<Delivery<Message>> {
         self.clock.stop(time)

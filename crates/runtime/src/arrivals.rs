@@ -60,6 +60,18 @@ impl Merged {
         Ok(merged)
     }
 
+    /// Replaces the workloads. Numbers of jobs go on, without those of `withdrawn` jobs that had been taken.
+    pub(crate) fn replace(
+        &mut self,
+        sources: Vec<(ActorId, Arrivals)>,
+        horizon: Option<Time>,
+        withdrawn: u32,
+    ) -> Result<(), RunError> {
+        let count = self.count - withdrawn;
+        *self = Merged { count, ..Merged::new(sources, horizon)? };
+        Ok(())
+    }
+
     /// Inserts the next job of a source among those of the others.
     fn line_up(&mut self, source: usize, previous: Time) -> Result<(), RunError> {
         match self.sources[source].first()? {

@@ -62,6 +62,14 @@ impl Bounds {
         }
     }
 
+    /// The end of the run has changed, and perhaps the number of resources that may fail.
+    pub(crate) fn change(&mut self, horizon: Option<Time>, resources: Option<u64>) {
+        let most = resources.map(|resources| OUTAGES_MAX.saturating_mul(resources.max(1)));
+        let most = most.or(self.outages_max).unwrap_or(OUTAGES_MAX);
+        self.outages_max = horizon.is_none().then_some(most);
+        (self.messages, self.outages, self.examined) = (0, 0, 0);
+    }
+
     /// Counts a message to be delivered now; `jobs` are not over.
     pub(crate) fn count_message(
         &mut self,

@@ -139,6 +139,20 @@ impl<M> Clock<M> {
         self.messages.remove(key.0 as usize)
     }
 
+    /// Withdraws the scheduled messages of later instants for which `withdraws` holds, and returns their number.
+    pub fn withdraw(&mut self, withdraws: impl Fn(&Delivery<M>) -> bool) -> usize {
+        let before = self.later.len();
+        let Clock { later, messages, .. } = self;
+        later.retain(|event| {
+            let withdrawn = withdraws(&messages[event.key.0 as usize]);
+            if withdrawn {
+                messages.remove(event.key.0 as usize);
+            }
+            !withdrawn
+        });
+        before - later.len()
+    }
+
     /// Time of the next message; `None` if no message is scheduled.
     pub fn next_time(&self) -> Option<Time> {
         let due = (self.waiting != 0).then_some(self.now);

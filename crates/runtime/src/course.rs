@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use haggle_agents::protocol::DataMessage;
 use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase, RunMessage};
-use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Time};
+use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Span, Time};
 use haggle_workloads::failures::Outage;
 use serde::{Deserialize, Serialize};
 
 use crate::agenda::Agenda;
 use crate::arrivals::Merged;
 use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
+use crate::change::Change;
 use crate::clock::{Delivery, MessageKey};
 use crate::down::Down;
 use crate::error::RunError;
@@ -35,6 +36,10 @@ pub(crate) struct Course {
     /// True if a resource or an actor has failed for ever.
     gone: bool,
     horizon: Option<Time>,
+    /// No message at this instant or later is delivered yet.
+    hold: Option<Time>,
+    /// Number of changes that have taken effect.
+    changes: u32,
     /// The actors in the order in which they receive `RunOver`. The flag is true if the actor keeps
     /// accounts and always receives it.
     last_words: Vec<(ActorId, bool)>,
@@ -122,6 +127,8 @@ impl Course {
             bounds,
             gone: false,
             horizon,
+            hold: None,
+            changes: 0,
             last_words: last_words(&actors),
             bound: (0..)
                 .map(ActorId)
@@ -173,8 +180,85 @@ impl Course {
             Ending::Not | Ending::Told(_) => {}
             Ending::Over => return Ok(None),
         }
-        let time = if self.ahead.is_some() { self.agenda.now() } else { self.end() };
-        Ok(Some(time))
+        Ok(match self.ahead {
+            Some(_) => Some(self.agenda.now()),
+            None if self.is_held() => None,
+            None => Some(self.end()),
+        })
+    }
+
+    /// Delivers no message at `before` or later, until this is set anew.
+    pub(crate) fn hold(&mut self, before: Option<Time>) {
+        self.hold = before;
+    }
+
+    /// True if the run waits for a change before it may end.
+    fn is_held(&self) -> bool {
+        let before_end = |hold| self.horizon.is_none_or(|horizon| hold <= horizon);
+        self.ending == Ending::Not && self.hold.is_some_and(before_end)
+    }
+
+    /// The last instant of which messages may be delivered.
+    fn until(&self) -> Option<Time> {
+        let hold = self.hold.map(|hold| hold - Span::TICK);
+        self.horizon.into_iter().chain(hold).min()
+    }
+
+    /// True if the run has ended or is being ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ending != Ending::Not
+    }
+
+    /// Number of changes that have taken effect.
+    pub(crate) fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// Takes over a change. All messages before its instant must have been delivered.
+    pub(crate) fn change(&mut self, change: Change) -> Result<(), RunError> {
+        let Change { at, actors, reseeded, horizon, network, arrivals, outages, initial } = change;
+        (self.hold, self.horizon) = (None, horizon);
+        self.changes += 1;
+        self.network.change(network, reseeded);
+        self.bounds.change(horizon, outages.as_ref().map(|outages| outages.resources));
+        for (actor, anew) in &actors {
+            self.end_with(*actor, anew);
+        }
+        for (to, message) in Change::settings(actors, reseeded) {
+            self.agenda.schedule(at, message.phase(), Delivery::first(to, message));
+        }
+        for (time, to, message) in initial {
+            match message {
+                Message::Wake(timer) => self.agenda.wake(time, to, timer, 0),
+                message => self.agenda.schedule(time, message.phase(), Delivery::first(to, message)),
+            }
+        }
+        // The next job and the next outage are scheduled ahead, so they are withdrawn first.
+        if let Some(arrivals) = arrivals {
+            let withdrawn = self.agenda.withdraw(|delivery| is_arrival(&delivery.message));
+            self.stats.jobs -= withdrawn as u64;
+            self.arrivals.replace(arrivals, horizon, withdrawn as u32)?;
+            self.admit_next()?;
+        }
+        if let Some(Outages { nature, due, .. }) = outages {
+            let is_outage = |delivery: &Delivery<Message>| {
+                matches!(delivery.message, Message::Run(RunMessage::OutageDue { .. }))
+            };
+            self.agenda.withdraw(is_outage);
+            self.outages = Some(Failures { nature, due: Input::new(due) });
+            self.admit_outage();
+        }
+        Ok(())
+    }
+
+    /// Notes whether an actor that changes or is added must be notified of the end.
+    fn end_with(&mut self, actor: ActorId, anew: &AnyActor) {
+        let known = self.last_words.iter_mut().find(|(it, _)| *it == actor);
+        match known {
+            Some((_, keeps_accounts)) => *keeps_accounts |= anew.keeps_accounts(),
+            // Users are last, and no user is added.
+            None => self.last_words.insert(0, (actor, anew.keeps_accounts())),
+        }
     }
 
     /// A message that has not been taken yet.
@@ -200,6 +284,9 @@ impl Course {
             None => self.next_due()?,
         };
         let Some(key) = next else {
+            if self.is_held() {
+                return Ok(None);
+            }
             self.close();
             return self.tell_next(observers);
         };
@@ -237,9 +324,10 @@ impl Course {
             return Ok(Some(key));
         }
         loop {
-            let Some(key) = self.agenda.next(self.horizon) else { return Ok(None) };
+            let Some(key) = self.agenda.next(self.until()) else { return Ok(None) };
             let jobs = self.jobs_left();
-            let has_jobs = jobs > 0 || !self.arrivals.is_over();
+            // A change may bring jobs, so a run that waits for one goes on as if it had some.
+            let has_jobs = jobs > 0 || !self.arrivals.is_over() || self.hold.is_some();
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
@@ -312,7 +400,8 @@ impl Course {
     /// it.
     #[cold]
     fn makes_no_progress(&self) -> bool {
-        let may_change = self.horizon.is_some() || self.outages.is_some();
+        let may_change =
+            self.horizon.is_some() || self.outages.is_some() || self.hold.is_some();
         !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 

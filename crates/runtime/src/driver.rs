@@ -51,6 +51,22 @@ impl Actors {
         }
     }
 
+    /// Number of actors, with those that were dropped.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Actors::Here(actors) => actors.len(),
+            Actors::Hosted(hosts) => hosts.count(),
+        }
+    }
+
+    /// Adds an actor behind all others.
+    pub(crate) fn push(&mut self, actor: AnyActor) {
+        match self {
+            Actors::Here(actors) => actors.push(Some(actor)),
+            Actors::Hosted(hosts) => hosts.push(actor),
+        }
+    }
+
     /// Drops an actor after its last message, which frees memory for the final tables.
     pub(crate) fn dismiss(&mut self, place: ActorId) {
         // Actors in a system of their own are dropped with it.

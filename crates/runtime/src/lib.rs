@@ -37,6 +37,7 @@
 mod agenda;
 mod arrivals;
 mod bounds;
+mod change;
 pub mod clock;
 mod course;
 mod down;
@@ -51,6 +52,7 @@ mod timers;
 pub mod world;
 
 pub use bounds::{EXAMINED_MAX, NO_PROGRESS_MAX};
+pub use change::{Change, ChangeError};
 pub use clock::Clock;
 pub use driver::Driver;
 pub use error::RunError;

@@ -125,6 +125,18 @@ impl Network {
         self.channel.as_mut()?.crashes.as_mut()
     }
 
+    /// Takes over latencies and faults for messages that are sent from now on. The streams stay unless they are
+    /// `reseeded`; the order of messages from one actor to another is kept, and so are the crashes.
+    pub(crate) fn change(&mut self, new: Network, reseeded: bool) {
+        let Network { default_latency, sites, links, channel } = new;
+        (self.default_latency, self.sites, self.links) = (default_latency, sites, links);
+        match (&mut self.channel, channel) {
+            (Some(channel), new) => channel.change(new.map(|it| *it).unwrap_or_default(), reseeded),
+            (none, Some(new)) => *none = Some(Box::new(Channel { crashes: None, ..*new })),
+            (None, None) => {}
+        }
+    }
+
     fn channel(&mut self) -> &mut Channel {
         self.channel.get_or_insert_default()
     }

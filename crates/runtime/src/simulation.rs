@@ -6,6 +6,7 @@ use haggle_agents::{AnyActor, Message, Outbox, RunMessage};
 use haggle_model::{ActorId, JobId, Time, shared};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::change::{Change, ChangeError};
 use crate::clock::Delivery;
 use crate::course::{Cause, Course, Observers};
 use crate::driver::{Actors, Driver};
@@ -98,6 +99,11 @@ impl Snapshot {
     /// The counts of the run so far.
     pub fn stats(&self) -> RunStats {
         self.course.stats()
+    }
+
+    /// Number of changes that had taken effect.
+    pub fn changes(&self) -> u32 {
+        self.course.changes()
     }
 }
 
@@ -248,6 +254,37 @@ impl<'a> Simulation<'a> {
             }
             self.deliver_next(|_, _| ())?;
         }
+        Ok(true)
+    }
+
+    /// Delivers no message at `before` or later: [`Simulation::peek`] returns `None` there, and a run without jobs goes
+    /// on until then. `None` = all messages are delivered.
+    pub fn hold(&mut self, before: Option<Time>) {
+        self.course.hold(before);
+    }
+
+    /// Changes the world at an instant, after all messages before it have been delivered. Returns false if the run ends
+    /// before that.
+    ///
+    /// # Errors
+    /// If the run cannot continue, or is past that instant.
+    pub fn change(&mut self, mut change: Change) -> Result<bool, ChangeError> {
+        let at = change.at;
+        self.hold(Some(at));
+        // The next message may have been taken off the agenda before the run was held.
+        let now = self.peek()?.unwrap_or(self.now());
+        if now >= at && !self.course.is_over() {
+            return Err(ChangeError::TooLate { at, now });
+        }
+        while self.deliver_next(|_, _| ())?.is_some() {}
+        if self.course.is_over() {
+            return Ok(false);
+        }
+        let known = self.actors.count();
+        for (_, added) in change.actors.extract_if(.., |(actor, _)| actor.index() >= known) {
+            self.actors.push(added);
+        }
+        self.course.change(change)?;
         Ok(true)
     }
 

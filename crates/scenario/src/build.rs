@@ -58,7 +58,7 @@ impl Builder {
 
     /// Sets the seed of all randomness; 1 if not given.
     pub fn seed(mut self, seed: u64) -> Builder {
-        self.scenario.scenario.seed = seed;
+        self.scenario.reseed(seed);
         self
     }
 

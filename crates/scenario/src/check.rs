@@ -19,6 +19,7 @@ const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::checkpoints::SHORTEST);
 const EACH_MAX: u64 = 2_000_000;
 
 mod actors;
+mod changes;
 mod channel;
 mod checkpoints;
 mod coallocation;
@@ -46,6 +47,7 @@ mod uses;
 mod workflows;
 mod workloads;
 
+pub(super) use changes::changes_fit;
 pub use page::exclusions_page;
 pub(super) use uses::Uses;
 

@@ -35,6 +35,12 @@ impl file::Scenario {
         self.failures.iter().filter(|it| it.actors.is_none())
     }
 
+    /// As [`Self::processor_failures`], with the tables of all changes.
+    pub fn all_processor_failures(&self) -> impl Iterator<Item = &file::Failures> {
+        let later = self.changes.iter().flat_map(|change| &change.failures);
+        self.processor_failures().chain(later.filter(|it| it.actors.is_none()))
+    }
+
     /// The actors that may crash.
     pub fn crashing(&self) -> impl Iterator<Item = &Name> {
         self.failures.iter().filter_map(|it| it.actors.as_ref()).flatten()

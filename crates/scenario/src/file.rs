@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod applications;
+mod change;
 mod checkpoints;
 mod coallocation;
 mod failures;
@@ -68,6 +69,7 @@ pub use haggle_workloads::rules::{
 pub use haggle_workloads::steps::{KeyField, KeyOrder, Overshoot, SplitBy, TimeOf, WindowStart};
 
 pub use applications::{ApplicationInGraph, ApplicationPhase, Applications, MeasuredTimes};
+pub use change::{Branch, Change, SubmittedJobs};
 pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use coallocation::{
     BackOff, Coallocation, CoallocationPolicy, ExponentialWait, FixedWait, Remapping,
@@ -179,6 +181,12 @@ pub struct Scenario {
     #[serde(default, skip_serializing)]
     #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
     pub set: toml::Table,
+    /// Settings that change while the run goes on, in order of their instants.
+    #[serde(rename = "change", default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// Other futures, each from an instant on, beside the run without them.
+    #[serde(rename = "branch", default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<Branch>,
     /// Quantities that vary from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,

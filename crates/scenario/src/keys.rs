@@ -45,7 +45,7 @@ impl Key {
 }
 
 /// Tables in the order in which the author of a scenario needs them.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 16] = [
     "scenario",
     "workload",
     "user",
@@ -58,6 +58,8 @@ const ORDER: [&str; 14] = [
     "plans",
     "results",
     "figure",
+    "change",
+    "branch",
     "sweep",
     "set",
 ];

@@ -48,6 +48,7 @@ mod directory;
 mod problem;
 mod takers;
 
+pub mod changing;
 mod check;
 mod failures;
 mod inherit;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use super::changing;
 use super::keys::{self, Key};
 
 const HEAD: &str = "\
@@ -19,6 +20,9 @@ Units of times are `us`, `ms`, `s`, `min`, `h`, `d` and `w`. Units of data are `
 for rates; a time may have several (`\"1h 30min\"`).
 
 A word of `policy` is short for a table with this name only: `policy = \"edf\"` is `policy = { name = \"edf\" }`.
+
+Keys with ⇄ may change while a run goes on, see [change](#change); [the last section](#changes-while-a-run-goes-on) states the effect for each
+key, and the reason why others may not.
 
 A default of - means: without the key there is no such thing, or the meaning of the key describes this case. The defaults of a table
 are those of its keys.
@@ -42,7 +46,23 @@ pub fn page() -> String {
             section(&mut page, &keys, opens, table);
         }
     }
+    changes(&mut page);
     page
+}
+
+/// Writes the effect of a change of each key, or the reason why there is none. Longer beginnings of keys come first.
+fn changes(page: &mut String) {
+    page.push_str("\n## changes while a run goes on\n\nThe longest beginning of a key counts. All other keys are fixed when the run begins.\n");
+    page.push_str("\n| keys that begin with | change | effect or reason |\n|---|---|---|\n");
+    let mut rows = Vec::from_iter(changing::rows());
+    rows.sort_by_key(|(start, _)| *start);
+    for (start, verdict) in rows {
+        let (may, why) = match verdict {
+            Ok(effect) => ("⇄", effect),
+            Err(reason) => ("-", reason),
+        };
+        let _ = writeln!(page, "| `{start}` | {may} | {} |", cell(why));
+    }
 }
 
 /// Writes the section of a table.
@@ -69,12 +89,12 @@ fn section(page: &mut String, keys: &[Key], opens: &Key, table: &str) {
     });
     for key in &below {
         let (name, takes) = (key.name(), typed(keys, key));
-        let meaning = cell(&key.meaning);
+        let meaning = meaning(key);
         if let Some(form) = &key.form {
             let _ = writeln!(page, "| `{form}` | | | | {meaning} |");
             for key in self::below(keys, &key.path) {
                 let (name, takes, default) = (key.name(), typed(keys, key), default(key));
-                let meaning = cell(&key.meaning);
+                let meaning = self::meaning(key);
                 let _ = writeln!(page, "| | `{name}` | {takes} | {default} | {meaning} |");
             }
         } else {
@@ -120,6 +140,13 @@ fn typed(keys: &[Key], key: &Key) -> String {
     // Anchors of headings have no dots on GitHub.
     let anchor = path.replace('.', "");
     format!("{}, [{path}](#{anchor})", key.takes)
+}
+
+/// Meaning of a key, with a mark if its value may change while a run goes on.
+fn meaning(key: &Key) -> String {
+    let is_value = key.table.is_none() && key.form.is_none();
+    let mark = if is_value && changing::changes(&key.way).is_ok() { " ⇄" } else { "" };
+    format!("{}{mark}", cell(&key.meaning))
 }
 
 fn default(key: &Key) -> String {

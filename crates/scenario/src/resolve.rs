@@ -21,11 +21,18 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     let written = std::mem::take(&mut scenario.providers);
     let copies = Copies::of(&written);
     scenario.providers = written.iter().flat_map(replicate).collect();
-    for failures in scenario.failures.iter_mut().filter(|it| it.actors.is_none()) {
+    let of_changes = scenario.changes.iter_mut().flat_map(|it| &mut it.failures);
+    let of_branches = scenario.branches.iter_mut().flat_map(|it| &mut it.failures);
+    let failures = scenario.failures.iter_mut().chain(of_changes).chain(of_branches);
+    for failures in failures.filter(|it| it.actors.is_none()) {
         let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(&failures.of, it));
         let sites = scenario.grid.iter().flat_map(|it| sites_meant(&failures.of, it));
         let providers = copies.meant(&failures.of);
         failures.of = providers.chain(clusters).chain(sites).collect();
+    }
+    let of_changes = scenario.changes.iter_mut().map(|it| &mut it.set);
+    for set in of_changes.chain(scenario.branches.iter_mut().map(|it| &mut it.set)) {
+        *set = copies.settings(std::mem::take(set));
     }
     for maintenance in &mut scenario.maintenance {
         maintenance.of = copies.meant(&maintenance.of).collect();
@@ -171,6 +178,23 @@ impl<'w> Copies<'w> {
         }
         let places = all.iter().enumerate().map(|(place, name)| (name.to_string(), place));
         Copies { places: places.collect(), all, groups }
+    }
+
+    /// Settings by path, with the paths of copied providers in place of that of the provider as written.
+    fn settings(&self, set: toml::Table) -> toml::Table {
+        let mut all = toml::Table::new();
+        for (path, value) in set {
+            let below = path.strip_prefix("provider.").and_then(|rest| rest.split_once('.'));
+            let copies = below.and_then(|(name, rest)| {
+                let copies = self.groups.get(name)?.clone();
+                Some(copies.map(move |copy| format!("provider.{}.{rest}", self.all[copy])))
+            });
+            match copies {
+                Some(paths) => all.extend(paths.map(|path| (path, value.clone()))),
+                None => drop(all.insert(path, value)),
+            }
+        }
+        all
     }
 
     /// Providers that a list stands for, in the order of the file; an empty list stands for all.

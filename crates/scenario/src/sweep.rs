@@ -21,6 +21,7 @@ use haggle_config::{Findings, Lines};
 
 mod axis;
 mod folder;
+mod later;
 mod overridden;
 mod reference;
 
@@ -105,7 +106,7 @@ impl Run<'_> {
     /// Scenario of this run, with its seed.
     pub fn scenario(&self) -> Scenario {
         let mut scenario = self.variant.scenario.clone();
-        scenario.scenario.seed = self.seed;
+        scenario.reseed(self.seed);
         scenario
     }
 }
@@ -148,7 +149,8 @@ impl Experiment {
                 return Err(InvalidScenario::new(source, findings.problems));
             }
         };
-        let places = axis::places(&scenario, &root, &mut findings);
+        let mut places = axis::places(&scenario, &root, &mut findings);
+        places.extend(axis::branches(&scenario, &root, &mut findings));
         reference::check(&scenario, &root, &places, &mut findings);
         let overridden = overridden::check(&places, &root, &mut findings);
         let combinations = combinations(&scenario, &places, &mut findings);
@@ -212,15 +214,16 @@ impl Axis {
 }
 
 fn axis_names(scenario: &Scenario) -> Vec<String> {
-    scenario.sweep.iter().flat_map(|sweep| &sweep.axes).map(Axis::title).collect()
+    let axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes).map(Axis::title);
+    let branch = (!scenario.branches.is_empty()).then(|| axis::BRANCH.to_owned());
+    axes.chain(branch).collect()
 }
 
 /// Indices of the values of each variant on the axes. If a sweep has too many runs, only as many combinations as
 /// are needed to check every value once.
 fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) -> Vec<Vec<usize>> {
-    let Some(sweep) = &scenario.sweep else {
-        return vec![Vec::new()];
-    };
+    // Branches make a sweep of a scenario without one.
+    let sweep = scenario.sweep.clone().unwrap_or_default();
     let count =
         places.iter().fold(1_u64, |count, place| count.saturating_mul(place.values.len() as u64));
     // Saturating, because a few long axes exceed any number.
@@ -302,6 +305,12 @@ impl Reading<'_> {
                 uses: Uses::default(),
             };
             let (found, mut uses) = check.run();
+            // What follows from a scenario with problems would only repeat them.
+            let later = if found.is_empty() && findings.problems.is_empty() {
+                self.later(&root, &scenario, &mut problems, &mut uses.doubts)
+            } else {
+                Vec::new()
+            };
             problems.extend(found);
             // Variants share most of their mistakes, so each is reported once.
             let place = |it: &Problem| (it.span.start, it.span.end, it.message.clone());
@@ -309,7 +318,11 @@ impl Reading<'_> {
             findings.problems.extend(problems.drain(..).filter(is_new));
             read.append(&mut uses.read);
             unread.push((uses.unread, uses.doubts));
-            variants.push(self.variant(resolve(scenario, source), combination));
+            let mut variant = self.variant(resolve(scenario, source), combination);
+            for (change, later) in variant.scenario.changes.iter_mut().zip(later) {
+                change.scenario = Some(Box::new(self.single(resolve(later, source))));
+            }
+            variants.push(variant);
         }
         // Problems of variants that could not be read have not been reported yet.
         findings.problems.append(&mut problems);
@@ -328,13 +341,20 @@ impl Reading<'_> {
         (variants, warnings)
     }
 
-    fn variant(&self, mut scenario: Scenario, combination: &[usize]) -> Variant {
+    /// A resolved scenario without its sweep, its branches and the figures over them.
+    fn single(&self, mut scenario: Scenario) -> Scenario {
         let names = axis_names(&scenario);
-        // After `axis_names`, which reads the sweep.
+        // After `axis_names`, which reads both.
         scenario.sweep = None;
+        scenario.branches.clear();
         // Only here, because the sweep may vary the preset of the rules.
         fill_rules(&mut scenario);
         scenario.figures = split_figures(scenario.figures, &names).1;
+        scenario
+    }
+
+    fn variant(&self, scenario: Scenario, combination: &[usize]) -> Variant {
+        let scenario = self.single(scenario);
         let settings: Vec<Setting> = self
             .places
             .iter()

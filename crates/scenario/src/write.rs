@@ -25,7 +25,9 @@ impl Scenario {
             let files = workload.workflows.as_mut().and_then(|it| it.files.as_mut());
             workload.log.as_mut().into_iter().chain(files.into_iter().flatten())
         });
-        let recorded = self.failures.iter_mut().filter_map(|it| it.recorded.as_mut());
+        let of_changes = self.changes.iter_mut().flat_map(|it| &mut it.failures);
+        let recorded = self.failures.iter_mut().chain(of_changes);
+        let recorded = recorded.filter_map(|it| it.recorded.as_mut());
         let loads = self.plans.iter_mut().filter_map(|plans| plans.loads.as_mut());
         for log in logs.chain(recorded.map(|recorded| &mut recorded.log)).chain(loads) {
             if log.starts_with('$') || Path::new(log).is_absolute() {

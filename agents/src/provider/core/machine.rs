@@ -247,6 +247,13 @@ impl Machine {
         closed.intersection(&self.down)
     }
 
+    /// Number of processors that have failed or are closed.
+    pub(in crate::provider) fn unavailable(&self) -> u32 {
+        let mut unavailable = self.down.clone();
+        unavailable.insert_all(&self.closed);
+        unavailable.count()
+    }
+
     /// The failures that the nodes under an attempt have seen.
     pub(in crate::provider) fn seen(&self, processors: &ProcessorSet) -> FailureHistory {
         self.nodes.under(processors)

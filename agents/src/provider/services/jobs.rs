@@ -47,6 +47,11 @@ impl Jobs {
         }
     }
 
+    /// Draws from the stream of another provider.
+    pub(super) fn reseed(&mut self, other: Jobs) {
+        self.reserving.stream = other.reserving.stream;
+    }
+
     /// Drops the estimates that a message makes invalid, before it is handled.
     pub(super) fn on_message(&mut self, message: &Message) {
         self.expected.on_message(message);

@@ -73,6 +73,15 @@ impl Hosts {
         self.hosts.iter().map(|host| host.as_ref().map(copy)).collect()
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    pub(super) fn push(&mut self, actor: AnyActor) {
+        let host = self.system.block_on(async { actix::Actor::start(Host(actor)) });
+        self.hosts.push(Some(host));
+    }
+
     pub(super) fn replace(&mut self, place: ActorId, actor: AnyActor) {
         // The old host stops with its last address.
         let host = self.system.block_on(async { actix::Actor::start(Host(actor)) });

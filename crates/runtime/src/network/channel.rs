@@ -28,7 +28,7 @@ pub(super) struct Channel {
     pub(super) reliable: Option<Reliable>,
     pub(super) crashes: Option<Crashes>,
     /// Arrival of the last message from one actor to another.
-    last: BTreeMap<(ActorId, ActorId), Time>,
+    pub(super) last: BTreeMap<(ActorId, ActorId), Time>,
 }
 
 /// Sender and receiver of a message, with their sites.
@@ -76,6 +76,30 @@ impl Way {
 }
 
 impl Channel {
+    /// Takes over the faults, with their streams only if they are `reseeded` or new here.
+    pub(super) fn change(&mut self, new: Channel, reseeded: bool) {
+        let Channel { jitter, reordering, loss, duplication, partitions, reliable, .. } = new;
+        self.reordering = reordering;
+        self.partitions = partitions;
+        let keep = !reseeded;
+        self.jitter = match (self.jitter.take().filter(|_| keep), jitter) {
+            (Some(old), Some(new)) => Some(Jitter { longest: new.longest, ..old }),
+            (_, new) => new,
+        };
+        self.loss = match (self.loss.take().filter(|_| keep), loss) {
+            (Some(old), Some(new)) => Some(Chance { share: new.share, ..old }),
+            (_, new) => new,
+        };
+        self.duplication = match (self.duplication.take().filter(|_| keep), duplication) {
+            (Some((old, copies)), Some((new, _))) => Some((Chance { share: new.share, ..old }, copies)),
+            (_, new) => new,
+        };
+        // The transport itself cannot change, so its time-out and seeds need not either.
+        if reseeded {
+            self.reliable = reliable;
+        }
+    }
+
     /// The fate of a message that is sent now.
     pub(super) fn fate(&mut self, now: Time, way: Way) -> Fate {
         let attempt = match way.is_far() {

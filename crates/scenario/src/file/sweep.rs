@@ -29,6 +29,12 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
 }
 
+impl Default for Sweep {
+    fn default() -> Sweep {
+        Sweep { replications: one(), max_runs: thousand(), reference: None, axes: Vec::new() }
+    }
+}
+
 fn one() -> u32 {
     1
 }

@@ -32,11 +32,11 @@ pub(super) struct Put {
     pub(super) path: Path,
     pub(super) value: Node,
     /// Place of the path in the text.
-    span: Range<usize>,
+    pub(super) span: Range<usize>,
 }
 
 /// Puts values at their paths, short paths first: a table that is put as a whole must not undo values inside it.
-fn put_all<'p>(puts: impl Iterator<Item = &'p Put>, root: &mut Node) {
+pub(super) fn put_all<'p>(puts: impl Iterator<Item = &'p Put>, root: &mut Node) {
     let mut puts: Vec<&Put> = puts.collect();
     // Stable: of paths of one length the later axis wins.
     puts.sort_by_key(|put| put.path.0.len());
@@ -166,6 +166,50 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
     places
 }
 
+/// Name of the axis of branches, and of its value without a branch.
+pub(super) const BRANCH: &str = "branch";
+const BASE: &str = "base";
+
+/// The axis of the branches, if there are any: the scenario as it is, then one change more for each branch.
+pub(super) fn branches(scenario: &Scenario, root: &Node, findings: &mut Findings) -> Option<Place> {
+    let at = Path::root().key(BRANCH);
+    let span = root.place(&at);
+    let all = nodes(root, &at);
+    let mut names: Vec<Node> =
+        vec![Node { span: span.clone(), value: Value::String(BASE.to_owned()) }];
+    let mut puts = vec![Vec::new()];
+    let before = nodes(root, &Path::root().key("change"));
+    for branch in &all {
+        let (Some(name), Value::Table(entries)) = (branch.get("name"), &branch.value) else { continue };
+        if names.iter().any(|known| known.text() == name.text()) {
+            findings.problems.push(Problem {
+                message: format!("two branches are called \"{}\"", name.text().unwrap_or("")),
+                span: name.span.clone(),
+                label: "taken".into(),
+                help: Some(format!("give it another `name`; the run without a branch is \"{BASE}\"")),
+            });
+        }
+        let own = entries.iter().filter(|entry| entry.key != "name").cloned().collect();
+        let change = Node { span: branch.span.clone(), value: Value::Table(own) };
+        let changes = Value::Array(before.iter().cloned().chain([change]).collect());
+        let value = Node { span: branch.span.clone(), value: changes };
+        puts.push(vec![Put { path: Path::root().key("change"), value, span: branch.span.clone() }]);
+        names.push(name.clone());
+    }
+    let axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+    if !all.is_empty() && axes.clone().any(|axis| axis.title() == BRANCH) {
+        findings.problems.push(Problem {
+            message: format!("an axis is called \"{BRANCH}\", as the axis of the branches is"),
+            span: span.clone(),
+            label: "taken".into(),
+            help: Some("give the axis another `name`".into()),
+        });
+    }
+    // Its number is that of no written axis, so that none of them lists its values.
+    let index = axes.count();
+    (!all.is_empty()).then(|| Place { axis: BRANCH.to_owned(), values: names, span, puts, index })
+}
+
 /// Checks a document against the schema, and applies its `set`, which holds for all variants.
 pub(super) fn settle(root: &mut Node) -> Findings {
     let mut findings = conform(root);
@@ -182,7 +226,7 @@ pub(super) fn settle(root: &mut Node) -> Findings {
 }
 
 /// Values that a table of paths puts, with their paths.
-fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<Put> {
+pub(super) fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<Put> {
     let mut puts = Vec::new();
     if let Value::Table(entries) = &settings.value {
         for entry in entries {
@@ -242,7 +286,8 @@ fn find(
     let mut search = Search { root, dead_end: None, paths: Vec::new() };
     search.walk(Some(root), SCHEMA.whole(), &Path::root(), &segments);
     // Keys that are read before anything is set cannot be set.
-    let too_late = matches!(segments[..], ["sweep" | "set", ..] | ["scenario", "extends"]);
+    let too_late =
+        matches!(segments[..], ["sweep" | "set" | "branch", ..] | ["scenario", "extends"]);
     if !search.paths.is_empty() && !too_late {
         return Some(search.paths);
     }
@@ -252,7 +297,7 @@ fn find(
         label: "leads nowhere".into(),
         help: Some(search.dead_end.filter(|_| !too_late).unwrap_or_else(|| {
             if too_late {
-                return "sweeps, `set` and `extends` are read before values are set".into();
+                return "sweeps, branches, `set` and `extends` are read before values are set".into();
             }
             "write keys and names with dots, such as \"provider.*.policy\"".into()
         })),

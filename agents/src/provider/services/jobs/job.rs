@@ -2,10 +2,10 @@
 
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
-    ActorId, JobOutcome, JobRecord, Moldable, Observation, ProviderId, Span, StageIn, Time,
+    ActorId, JobId, JobOutcome, JobRecord, Moldable, Observation, ProviderId, Span, StageIn, Time,
 };
 use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
-use haggle_scheduling::{Request, Slot};
+use haggle_scheduling::{Request, Slot, promise};
 use serde::{Deserialize, Serialize};
 
 use super::saving::Saving;
@@ -214,7 +214,39 @@ impl HeldJob {
         out.observe(Observation::JobOver(Box::new(over)));
     }
 
-    pub(super) fn request(&self, slot: Slot, ahead: bool, config: &ProviderConfig) -> Request {
+    /// Order in which jobs were submitted to this provider.
+    pub(in crate::provider::services) fn place(&self) -> (Time, JobId) {
+        (self.queued, self.submission.job.id)
+    }
+
+    /// Time before which it cannot start.
+    pub(in crate::provider::services) fn ready(&self) -> Time {
+        self.particulars().stage_in.ready
+    }
+
+    /// True if an attempt of it was lost with its processors.
+    pub(in crate::provider::services) fn was_lost(&self) -> bool {
+        self.particulars().lost > 0
+    }
+
+    /// The request by which a new queue lets it go on, if it runs: it needs its processors for the rest of its plan.
+    pub(in crate::provider::services) fn request_to_go_on(
+        &self,
+        slot: Slot,
+        now: Time,
+        config: &ProviderConfig,
+    ) -> Option<Request> {
+        let planned_end = self.run.as_ref()?.attempt.planned_end;
+        let span = promise(planned_end).map(|end| end - now);
+        Some(Request { span, ..self.request(slot, true, config) })
+    }
+
+    pub(in crate::provider::services) fn request(
+        &self,
+        slot: Slot,
+        ahead: bool,
+        config: &ProviderConfig,
+    ) -> Request {
         let job = &self.submission.job;
         Request {
             slot,

@@ -1,0 +1,104 @@
+//! Checks of `[[change]]`: instants, jobs, failures and policies.
+
+use std::ops::Range;
+
+use haggle_scheduling::Scheduling;
+
+use crate::file::{Change, Maintenance, Metascheduler, Provider};
+use crate::quantity::TimeSpan;
+use crate::{Problem, Scenario};
+
+/// Problems of a change from one scenario to a later one, both valid by themselves. `past` is the change before it, and
+/// `place` gives the place of a key of the change.
+pub(crate) fn changes_fit(
+    (before, later): (&Scenario, &Scenario),
+    (past, change): (Option<&Change>, &Change),
+    place: impl Fn(&str) -> Range<usize>,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut report = |path: &str, message: String, label: &str, help: &str| {
+        problems.push(Problem {
+            message,
+            span: place(path),
+            label: label.into(),
+            help: Some(help.into()),
+        });
+    };
+    let at = change.at;
+    if at == TimeSpan::ZERO {
+        let help = "write these settings into the scenario itself";
+        report("at", "a change at the start is no change".into(), "the start", help);
+    }
+    if past.is_some_and(|past| past.at >= at) {
+        let help = "write changes in order of their instants, each at an instant of its own";
+        report("at", "the change before it is not earlier".into(), "too early", help);
+    }
+    if before.scenario.horizon.is_some_and(|horizon| horizon <= at) {
+        let help = "write an earlier instant, or a later `horizon`";
+        report("at", "the run is over then".into(), "behind the horizon", help);
+    }
+    for (index, submitted) in change.submit.iter().enumerate() {
+        let user = &submitted.user;
+        if later.users.iter().all(|it| it.name != *user) {
+            let message = format!("no user is called \"{user}\"");
+            report(&format!("submit.{index}.user"), message, "no such user", "name a user of the scenario");
+        }
+        for (number, job) in submitted.jobs.iter().enumerate() {
+            if job.submit < at {
+                let path = format!("submit.{index}.jobs.{number}.submit");
+                let message = format!("a job is submitted at {}, before the change", job.submit);
+                report(&path, message, "too early", "times count from the start of the run");
+            }
+        }
+    }
+    for (index, failures) in change.failures.iter().enumerate() {
+        if failures.actors.is_some() {
+            let help = "write the crashes into the scenario itself";
+            let message = "crashes of actors cannot change while a run goes on".to_owned();
+            report(&format!("failures.{index}.actors"), message, "crashes", help);
+        }
+        let outages = failures.outages.iter().flatten();
+        for (number, outage) in outages.enumerate() {
+            if outage.first().is_some_and(|from| *from < at) {
+                let path = format!("failures.{index}.outages.{number}");
+                let message = "an outage begins before the change, so it would not happen".to_owned();
+                report(&path, message, "too early", "times count from the start of the run");
+            }
+        }
+    }
+    if change.seed.is_some() && before.workloads.iter().any(|it| it.workflows.is_some()) {
+        let message = "the seed cannot change: users keep the workflows that were drawn by it".to_owned();
+        report("seed", message, "fixed", "remove it; other changes are possible");
+    }
+    for (old, new) in before.providers.iter().zip(&later.providers) {
+        if let Some(reason) = keeps_queue(old, new, later) {
+            let message = format!("the policy of provider \"{}\" cannot change: {reason}", new.name);
+            let help = "policies \"fcfs\", \"easy\" and \"conservative\" may follow each other";
+            report("set", message, "this policy", help);
+        }
+    }
+    problems
+}
+
+/// Reason why a provider cannot take over another queue, if it would have to.
+fn keeps_queue(old: &Provider, new: &Provider, later: &Scenario) -> Option<&'static str> {
+    let queue = |it: &Provider| it.policy.scheduling(&later.own).ok();
+    let (was, is) = (queue(old)?, queue(new)?);
+    if was == is {
+        return None;
+    }
+    if !matches!((&was, &is), (Scheduling::Queue(_), Scheduling::Queue(_))) {
+        return Some("one of the two queues holds more than rigid jobs");
+    }
+    let takes_parts = |it: &Metascheduler| {
+        it.takes_parts() && (it.providers.is_empty() || it.providers.contains(&new.name))
+    };
+    if later.metaschedulers.iter().any(takes_parts) {
+        return Some("parts of co-allocated jobs are on its plan");
+    }
+    let closes = |it: &Maintenance| it.of.is_empty() || it.of.contains(&new.name);
+    if later.maintenance.iter().any(closes) {
+        return Some("windows of maintenance are on its plan");
+    }
+    None
+}
