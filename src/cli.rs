@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, compare, completions, explain, failures, help, jobs, list, new, plot, replay, reproduce,
+    self, branch, compare, completions, explain, failures, help, jobs, list, new, plot, replay, reproduce,
     run, schema, show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
@@ -32,6 +32,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Args),
+    Branch(branch::Args),
     Replay(replay::Args),
     Sweep(sweep::Args),
     Verify(verify::Args),
@@ -75,6 +76,7 @@ impl Command {
         interrupt::end_at_once(self.only_tells());
         match self {
             Command::Run(args) => run::run(args),
+            Command::Branch(args) => branch::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Sweep(args) => sweep::run(args),
             Command::Verify(args) => verify::run(args),

@@ -26,6 +26,7 @@ use serde::Serialize;
 use crate::report::say;
 use crate::visible::visible;
 
+pub(crate) mod branch;
 pub(crate) mod cluster;
 pub(crate) mod compare;
 mod complete;

@@ -83,6 +83,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
 }
 
+/// Two folders as words of a shell.
+pub(crate) fn words(a: &Path, b: &Path) -> String {
+    let word = |path: &Path| crate::shell::quoted(&path.to_string_lossy());
+    format!("{} {}", word(a), word(b))
+}
+
 /// The requested metrics, in the spelling of the results.
 fn asked<'n>(
     metrics: &[String],

@@ -105,7 +105,7 @@ impl Given {
 }
 
 /// A path and its value, with the first `=` between them.
-fn setting(text: &str) -> Result<(String, String), String> {
+pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
     // The first one: a path has no such sign, a value may have one.
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::scenario::changing::changes;
 use crate::scenario::keys::{self, Key};
 use clap::CommandFactory;
 use clap::builder::StringValueParser;

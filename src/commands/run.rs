@@ -73,6 +73,13 @@ pub(crate) struct Args {
     /// Format of the tables, instead of the scenario's
     #[arg(long, value_name = "FORMAT", value_parser = parser::<TableFormat>())]
     format: Option<TableFormat>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// How a run is carried out and printed; none of it changes the results.
+#[derive(Debug, clap::Args)]
+pub(crate) struct How {
     /// Delivery of messages to actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
     driver: DriverName,
@@ -87,10 +94,10 @@ pub(crate) struct Args {
     no_figures: bool,
     /// Print the summary as JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     /// Print no progress, and only errors and figures that cannot be drawn on standard error
     #[arg(short, long)]
-    quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 /// Delivery of messages to actors.
@@ -127,7 +134,7 @@ fn start(args: &Args) -> Result<Exit, Error> {
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     let warnings = experiment.warnings.clone();
     let (mut scenario, without_effect) = single(experiment)?;
-    if !args.quiet {
+    if !args.how.quiet {
         warn(&warnings);
     }
     if let Some(seed) = args.seed {
@@ -149,7 +156,7 @@ fn start(args: &Args) -> Result<Exit, Error> {
         end: None,
         keep: Keep::Tables,
         existing,
-        figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
+        figures: if args.how.no_figures { Figures::Skip } else { Figures::Draw },
     };
     let note = (destination.folder == own.path()).then_some(own);
     let results = whole(&destination.folder);
@@ -162,15 +169,40 @@ fn start(args: &Args) -> Result<Exit, Error> {
             file: whole(&file),
             results: results.clone(),
             replaces: existing == Existing::Replace,
-            draws: !args.no_figures,
-            checks: args.check,
+            draws: !args.how.no_figures,
+            checks: args.how.check,
             warnings: without_effect.clone(),
             made_from: note.as_ref().map(|own| own.made_from().to_owned()),
             every,
         })
     });
-    let run = Run { scenario, folder, destination, without_effect, check: args.check, note };
-    run.carry_out(args, snapshots)
+    let run =
+        Run { scenario, folder, destination, without_effect, check: args.how.check, note };
+    run.carry_out(&args.how, snapshots, false)
+}
+
+/// Runs the scenario of `source` from its start into a folder, which is replaced if that is `forced`.
+pub(crate) fn into_folder(
+    source: Source,
+    output: PathBuf,
+    forced: bool,
+    how: &How,
+) -> Result<Exit, Error> {
+    let folder = source.folder().to_owned();
+    let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
+    if !how.quiet {
+        warn(&experiment.warnings);
+    }
+    let (scenario, without_effect) = single(experiment)?;
+    let destination = Destination {
+        folder: output,
+        end: None,
+        keep: Keep::Tables,
+        existing: if forced { Existing::Replace } else { Existing::Keep },
+        figures: if how.no_figures { Figures::Skip } else { Figures::Draw },
+    };
+    let run = Run { scenario, folder, destination, without_effect, check: how.check, note: None };
+    run.carry_out(how, None, false)
 }
 
 /// Continues a run from its last snapshot.
@@ -207,7 +239,7 @@ fn go_on(args: &Args, results: &Path) -> Result<Exit, Error> {
         check: begun.checks,
         note,
     };
-    run.carry_out(args, Some(snapshots))
+    run.carry_out(&args.how, Some(snapshots), true)
 }
 
 /// A run with all that the command line and the scenario say of it.
@@ -223,11 +255,16 @@ struct Run {
 
 impl Run {
     /// Runs it, and prints its results.
-    fn carry_out(&self, args: &Args, snapshots: Option<Snapshots>) -> Result<Exit, Error> {
-        let watch = OneRun::new(Show::unless(args.quiet || args.json));
+    fn carry_out(
+        &self,
+        how: &How,
+        snapshots: Option<Snapshots>,
+        continues: bool,
+    ) -> Result<Exit, Error> {
+        let watch = OneRun::new(Show::unless(how.quiet || how.json));
         let Run { scenario, folder, destination, .. } = self;
         let conduct = Conduct {
-            driver: args.driver.driver(),
+            driver: how.driver.driver(),
             stop: &STOP,
             watch: &watch,
             check: self.check,
@@ -251,28 +288,33 @@ impl Run {
         self.note.as_ref().map_or(Ok(()), OwnFolder::note)?;
         // The bar must end before any output.
         drop(watch);
-        print_all(args, scenario, &outcome)?;
+        print_all(how, continues, scenario, &outcome)?;
         Ok(Exit::Success)
     }
 }
 
 /// Prints notes, warnings and results.
-fn print_all(args: &Args, scenario: &Scenario, outcome: &Outcome) -> Result<(), Error> {
-    if !args.quiet {
+fn print_all(
+    how: &How,
+    continues: bool,
+    scenario: &Scenario,
+    outcome: &Outcome,
+) -> Result<(), Error> {
+    if !how.quiet {
         say_reports(outcome);
         say_too_wide(outcome);
         warn_of(&outcome.warnings);
         // A continued run has removed its own remains.
-        if args.continued.is_none() {
+        if !continues {
             say_cleared(outcome);
         }
     }
     say_left_out(outcome.written.iter().flat_map(|written| &written.figures_left_out));
-    if args.json {
+    if how.json {
         return print_json(&told(scenario, outcome));
     }
     print(&as_text(scenario, outcome))?;
-    if args.disclosures {
+    if how.disclosures {
         print(&disclosures(&outcome.summary))?;
     }
     Ok(())

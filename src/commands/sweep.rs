@@ -14,7 +14,7 @@ use crate::experiment::sweep::{
 };
 use crate::experiment::{Figures, Keep};
 use crate::scenario::file::TableFormat;
-use crate::scenario::{Experiment, Logs};
+use crate::scenario::{Experiment, Logs, Source};
 use haggle_results::pack::Pack;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ use super::cluster::{self, OnCluster, Words, Work};
 use clap::ArgGroup;
 
 use super::example::Given;
-use super::run::say_left_out;
+use super::run::{How, say_left_out};
 use super::table::{count, lines, number};
 use super::{Error, print};
 use crate::exit::Exit;
@@ -117,6 +117,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
+impl Sweep {
+    fn told(&self) -> Told {
+        Told { json: self.json, quiet: self.quiet }
+    }
+}
+
 fn carry(args: &Sweep) -> Result<Exit, Error> {
     let source = args.given.read()?;
     let folder = source.folder().to_owned();
@@ -187,7 +193,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         say(&format!("{} of {} runs are done already{drawn}\n", progress.done, progress.runs));
     }
     if args.merge {
-        return tell(args, progress.runs, &output, &sum_up(&experiment, &output)?);
+        return tell(args.told(), progress.runs, &output, &sum_up(&experiment, &output)?);
     }
     // A part has whole packs.
     let size = args.pack.map_or(1, NonZeroUsize::get);
@@ -212,7 +218,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         let swept = sweep(&experiment, &folder, &conduct);
         // Before any output, which the bar would overwrite.
         bar.finish_and_clear();
-        return tell(args, progress.runs, &output, &swept?);
+        return tell(args.told(), progress.runs, &output, &swept?);
     };
     let carried = carry_out(&experiment, &folder, &conduct, &|number| part.has(number / size));
     bar.finish_and_clear();
@@ -220,6 +226,47 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     let carried = carried?;
     say_left_out(&carried.figures_left_out);
     Ok(tell_failed(runs, &carried.failed))
+}
+
+/// Carries out the sweep of `source` into a folder, with as many runs at a time as there are processor cores.
+pub(crate) fn of_source(
+    source: Source,
+    output: &Path,
+    forced: bool,
+    how: &How,
+) -> Result<Exit, Error> {
+    let folder = source.folder().to_owned();
+    let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
+    if !how.quiet {
+        warn(&experiment.warnings);
+    }
+    let wanted = Wanted { keep: Keep::Tables, any_build: false };
+    if forced {
+        clear_stale(&experiment, &folder, output, wanted)?;
+    }
+    let progress = look(&experiment, &folder, output, wanted)?;
+    let bar = many_runs(Show::unless(how.quiet), progress.runs as u64, progress.done as u64);
+    let conduct = SweepConduct {
+        output,
+        wanted,
+        pack: None,
+        workers: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        figures: Figures::Skip,
+        on_failure: OnFailure::GoOn,
+        stop: &STOP,
+        on_run: &|| bar.inc(1),
+    };
+    announce(&experiment, output)?;
+    let swept = sweep(&experiment, &folder, &conduct);
+    bar.finish_and_clear();
+    tell(Told { json: how.json, quiet: how.quiet }, progress.runs, output, &swept?)
+}
+
+/// How the results of a sweep are printed.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    json: bool,
+    quiet: bool,
 }
 
 /// Removes the runs in the folder that the sweep does not have, or warns of them.
@@ -291,7 +338,7 @@ fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Resu
 }
 
 /// Prints the results of a sweep and returns the exit code.
-fn tell(args: &Sweep, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
+fn tell(args: Told, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
         for name in &swept.figures_of_runs {

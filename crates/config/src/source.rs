@@ -35,6 +35,22 @@ pub struct ReadError {
     pub error: io::Error,
 }
 
+/// Paths and values as lines of a table of TOML. A value that is no TOML is a text.
+pub fn setting_lines(settings: &[(String, String)]) -> String {
+    let lines = settings.iter().map(|(path, value)| {
+        let read = format!("value = {value}").parse::<toml::Table>();
+        // A value that contains a line feed could add keys of its own.
+        let is_value = read.is_ok_and(|table| table.len() == 1) && !value.contains('\n');
+        let value = if is_value { value.clone() } else { string(value) };
+        format!("{} = {value}\n", string(path))
+    });
+    lines.collect()
+}
+
+fn string(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
 impl Source {
     /// A text in place of the file at `path`, which extends no other scenario.
     pub fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Source {
@@ -105,22 +121,19 @@ impl Source {
         if settings.is_empty() {
             return self;
         }
-        let string = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let lines = settings.iter().map(|(path, value)| {
-            let read = format!("value = {value}").parse::<toml::Table>();
-            // A value that contains a line feed could add keys of its own.
-            let is_value = read.is_ok_and(|table| table.len() == 1) && !value.contains('\n');
-            let value = if is_value { value.clone() } else { string(value) };
-            format!("{} = {value}\n", string(path))
-        });
+        let tables = format!("[set]\n{}", setting_lines(settings));
+        self.extended("--set", &tables)
+    }
+
+    /// A source that extends this one by `tables`; problems in them are reported in a file called `label`.
+    pub fn extended(self, label: &str, tables: &str) -> Source {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
         let text = format!(
-            "[scenario]\nextends = {}\nname = {}\n\n[set]\n{}",
+            "[scenario]\nextends = {}\nname = {}\n\n{tables}",
             string(&file),
             string(&self.name()),
-            lines.collect::<String>()
         );
-        let path = self.folder().join("--set");
+        let path = self.folder().join(label);
         Source { path, text: text.into(), base: Some(Arc::new(self)) }
     }
 

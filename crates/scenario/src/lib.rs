@@ -65,7 +65,7 @@ pub use build::{Builder, InvalidBuild};
 pub use check::{Logs, exclusions_page};
 pub use directory::Directory;
 pub use file::Scenario;
-pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest};
+pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest, setting_lines};
 pub use log_path::{LogPathError, log_path};
 pub use own::OwnRule;
 pub use problem::{InvalidScenario, Warning, Warnings};

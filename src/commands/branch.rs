@@ -1,0 +1,221 @@
+//! `haggle branch`: another future of a run, from an instant on.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::scenario::quantity::TimeSpan;
+use crate::scenario::setting_lines;
+use toml::{Table, Value};
+
+use super::example::setting;
+use super::run::{How, into_folder};
+use super::{Error, compare, complete, read_scenario, sweep};
+use crate::exit::Exit;
+use crate::report::say;
+
+/// Run a run's scenario again with other settings, jobs or failures from an instant on
+///
+/// Up to the instant, the branch is the run itself: the same jobs, failures and random numbers. The results are those of
+/// an ordinary run, whose scenario has a `[[change]]`; `haggle run` gives them again. Keys that may change while a run
+/// goes on are marked in docs/scenario.md.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle run --example quickstart -o base
+  haggle branch base --at 3d --set provider.north.policy=easy -o easy
+  haggle branch base --at 3d --fail north:64@3d..4d -o outage
+  haggle branch base --at 3d --runs 5 -o futures  # other random numbers from then on
+  haggle plot base easy outage --kind queue-length --output queues.png")]
+pub(crate) struct Args {
+    /// Folder of a run, or a scenario file
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Instant from which the branch differs, from the start of the run, such as 3d
+    #[arg(long, value_name = "TIME")]
+    at: TimeSpan,
+    /// Change a value, such as provider.north.policy=easy; may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = complete::settings(setting),
+        hide_possible_values = true)]
+    settings: Vec<(String, String)>,
+    /// Let processors fail: NAME:COUNT@FROM..UNTIL, such as north:8@3d..4d; without UNTIL, for ever; may be given several
+    /// times
+    #[arg(long, value_name = "FAILURE")]
+    fail: Vec<Failure>,
+    /// Submit further jobs: a TOML file of `[[submit]]` tables, each with a `user` and its `jobs`
+    #[arg(long, value_name = "FILE")]
+    submit: Option<PathBuf>,
+    /// Seed of all randomness from the instant on
+    #[arg(long, value_name = "NUMBER", value_parser = super::seeds(), conflicts_with = "runs")]
+    seed: Option<u64>,
+    /// Run this many futures, which differ in their random numbers, as a sweep
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    runs: Option<u32>,
+    /// Folder of the results; without it, the name of the run followed by the instant
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Replace existing results
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    how: How,
+}
+
+/// Processors of a provider that fail together.
+#[derive(Clone, Debug, PartialEq)]
+struct Failure {
+    of: String,
+    count: u32,
+    from: TimeSpan,
+    /// `None` = for ever.
+    until: Option<TimeSpan>,
+}
+
+impl FromStr for Failure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Failure, String> {
+        let form = || "write NAME:COUNT@FROM..UNTIL, such as north:8@3d..4d".to_owned();
+        let (whose, times) = text.rsplit_once('@').ok_or_else(form)?;
+        let (of, count) = whose.rsplit_once(':').ok_or_else(form)?;
+        let (from, until) = match times.split_once("..") {
+            Some((from, until)) => (from, Some(until)),
+            None => (times, None),
+        };
+        let time = |text: &str| text.trim().parse().map_err(|error| format!("{error}; {}", form()));
+        let count = count.trim().parse().ok().filter(|&count| count > 0).ok_or_else(form)?;
+        let until = until.map(time).transpose()?;
+        Ok(Failure { of: of.trim().to_owned(), count, from: time(from)?, until })
+    }
+}
+
+/// Runs the branch, and compares it with the run.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let is_run = args.run.is_dir();
+    let file = if is_run { args.run.join("scenario.toml") } else { args.run.clone() };
+    let source = read_scenario(&file)?;
+    // A file with mistakes has no table here: its mistakes are reported when it is read.
+    let scenario: Table = source.text.parse().unwrap_or_default();
+    let mut changes = match scenario.get("change") {
+        Some(Value::Array(changes)) => changes.clone(),
+        _ => Vec::new(),
+    };
+    changes.push(Value::Table(args.change()?));
+    let mut tables = Table::new();
+    if let Some(runs) = args.runs {
+        tables.insert("sweep".to_owned(), futures(&scenario, changes.len(), runs).into());
+    }
+    tables.insert("change".to_owned(), changes.into());
+    let output = args.output();
+    if is_run && same(&args.run, &output) {
+        return Err(Error::Unfit {
+            message: format!("the branch would replace its base `{}`", output.display()),
+            hint: "name another folder with -o".to_owned(),
+        });
+    }
+    let branched = source.extended("branch", &tables.to_string());
+    if args.runs.is_some() {
+        return sweep::of_source(branched, &output, args.force, &args.how);
+    }
+    let exit = into_folder(branched, output.clone(), args.force, &args.how)?;
+    if is_run && !args.how.quiet && !args.how.json {
+        say(&format!("compare with its base: haggle compare {}\n", compare::words(&args.run, &output)));
+    }
+    Ok(exit)
+}
+
+impl Args {
+    fn output(&self) -> PathBuf {
+        let instant: String = self.at.to_string().split_whitespace().collect();
+        let base = self.run.with_extension("");
+        let name = base.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = format!("{}-at-{instant}", name.unwrap_or_else(|| "run".to_owned()));
+        self.output.clone().unwrap_or_else(|| self.run.with_file_name(name))
+    }
+
+    /// The change as a table of a scenario.
+    fn change(&self) -> Result<Table, Error> {
+        let mut change = Table::new();
+        change.insert("at".to_owned(), self.at.to_string().into());
+        if !self.settings.is_empty() {
+            let set = setting_lines(&self.settings).parse::<Table>();
+            let set = set.map_err(|error| Error::Unfit {
+                message: format!("--set: {}", error.message()),
+                hint: "name each path once, with a value".to_owned(),
+            })?;
+            change.insert("set".to_owned(), set.into());
+        }
+        if let Some(seed) = self.seed {
+            let seed = i64::try_from(seed).unwrap_or(i64::MAX);
+            change.insert("seed".to_owned(), seed.into());
+        }
+        if !self.fail.is_empty() {
+            let failures = Vec::from_iter(self.fail.iter().map(|it| Value::Table(it.table())));
+            change.insert("failures".to_owned(), failures.into());
+        }
+        if let Some(path) = &self.submit {
+            change.insert("submit".to_owned(), submitted(path)?);
+        }
+        if change.len() == 1 && self.runs.is_none() {
+            return Err(Error::Unfit {
+                message: "the branch changes nothing".to_owned(),
+                hint: "add --set, --fail, --submit, --seed or --runs".to_owned(),
+            });
+        }
+        Ok(change)
+    }
+}
+
+impl Failure {
+    /// A table of failures of a scenario: one node with these processors.
+    fn table(&self) -> Table {
+        let outage = [Some(self.from), self.until];
+        let outage = Vec::from_iter(outage.iter().flatten().map(|it| Value::from(it.to_string())));
+        Table::from_iter([
+            ("of".to_owned(), vec![self.of.clone()].into()),
+            ("processors-per-node".to_owned(), i64::from(self.count).into()),
+            ("nodes".to_owned(), 1.into()),
+            ("outages".to_owned(), vec![Value::Array(outage)].into()),
+        ])
+    }
+}
+
+/// The jobs of a file.
+fn submitted(path: &Path) -> Result<Value, Error> {
+    let source = read_scenario(path)?;
+    let unfit = |message: String| Error::Unfit {
+        message: format!("`{}`: {message}", path.display()),
+        hint: "write tables such as [[submit]] with user = \"users\" and jobs = [{ submit = \"3d\", processors = 4, \
+               run = \"1h\" }]"
+            .to_owned(),
+    };
+    let mut table: Table = source.text.parse().map_err(|error: toml::de::Error| {
+        unfit(format!("it is not TOML: {}", error.message()))
+    })?;
+    let submit = table.remove("submit");
+    match (submit, table.keys().next()) {
+        (Some(submit @ Value::Array(_)), None) => Ok(submit),
+        (_, Some(other)) => Err(unfit(format!("it has a key `{other}`"))),
+        _ => Err(unfit("it has no [[submit]]".to_owned())),
+    }
+}
+
+/// A sweep over the seed of the last change.
+fn futures(scenario: &Table, change: usize, runs: u32) -> Table {
+    let header = scenario.get("scenario").and_then(Value::as_table);
+    let seed = header.and_then(|it| it.get("seed")?.as_integer()).unwrap_or(1);
+    let seeds = (1..=i64::from(runs)).map(|it| Value::Integer(seed.saturating_add(it)));
+    let axis = Table::from_iter([
+        ("name".to_owned(), "future".into()),
+        ("path".to_owned(), format!("change.{change}.seed").into()),
+        ("values".to_owned(), Value::Array(seeds.collect())),
+    ]);
+    Table::from_iter([
+        ("max-runs".to_owned(), i64::from(runs.max(1_000)).into()),
+        ("axis".to_owned(), vec![Value::Table(axis)].into()),
+    ])
+}
+
+/// True if two paths lead to the same folder.
+fn same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    whole(one).is_some_and(|one| whole(other) == Some(one))
+}
