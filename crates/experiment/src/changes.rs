@@ -233,7 +233,7 @@ fn from(at: Time, jobs: Arrivals) -> Arrivals {
 }
 
 /// Digests of actors before their first messages.
-fn prints(actors: &[AnyActor]) -> Vec<String> {
+pub(super) fn prints(actors: &[AnyActor]) -> Vec<String> {
     let print = |actor| sha256(&postcard::to_stdvec(actor).expect("actors can be written"));
     actors.iter().map(print).collect()
 }

@@ -33,6 +33,7 @@ pub mod snapshots;
 pub mod sweep;
 pub mod threads;
 pub mod transactions;
+mod trunk;
 mod workflows;
 pub mod workload;
 pub mod world;

@@ -28,6 +28,7 @@ use super::networks::networks;
 use super::no_effect::{Windows, without_effect};
 use super::snapshots::{self, Cadence, SnapshotError, Snapshots};
 use super::workflows;
+use super::trunk::{Maker, Trunk};
 use super::world::{Stage, StageError, notable};
 use haggle_audit::{Disagreement, audit};
 use haggle_scenario::quantity::TimeOrShare;
@@ -204,7 +205,36 @@ pub fn run(
     destination: Option<&Destination>,
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
-    carry_out(scenario, folder, destination, conduct, None, |jobs| jobs)
+    carry_out(scenario, folder, destination, conduct, Aid::None, |jobs| jobs)
+}
+
+/// As [`run`], for a run that shares its beginning with others. The results are the same.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn run_with_trunk(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: &Destination,
+    conduct: &Conduct<'_>,
+    sharing: Sharing<'_>,
+) -> Result<Outcome, ExperimentError> {
+    let aid = match sharing {
+        Sharing::Nothing => Aid::None,
+        Sharing::Makes(maker) => Aid::Maker(maker),
+        Sharing::Uses(trunk) => Aid::Trunk(trunk),
+    };
+    carry_out(scenario, folder, Some(destination), conduct, aid, |jobs| jobs)
+}
+
+/// The part of a run that it shares with others.
+pub(super) enum Sharing<'a> {
+    /// None.
+    Nothing,
+    /// It makes the trunk.
+    Makes(&'a mut Maker),
+    /// It goes on from the trunk.
+    Uses(&'a Trunk),
 }
 
 /// As [`run`], with snapshots, from the last of which it continues.
@@ -218,7 +248,8 @@ pub fn run_with_snapshots(
     conduct: &Conduct<'_>,
     snapshots: Snapshots,
 ) -> Result<Outcome, ExperimentError> {
-    carry_out(scenario, folder, Some(destination), conduct, Some(snapshots), |jobs| jobs)
+    let aid = Aid::Snapshots(Box::new(snapshots));
+    carry_out(scenario, folder, Some(destination), conduct, aid, |jobs| jobs)
 }
 
 /// As [`run`], and calls `see` with each job when it is read. The jobs of one workload come in
@@ -237,7 +268,15 @@ pub fn run_and_see(
         let see = see.clone();
         Box::new(jobs.inspect(move |job| job.iter().for_each(&see))) as Arrivals
     };
-    carry_out(scenario, folder, destination, conduct, None, seen)
+    carry_out(scenario, folder, destination, conduct, Aid::None, seen)
+}
+
+/// States that a run saves, or from which it continues.
+enum Aid<'a> {
+    None,
+    Snapshots(Box<Snapshots>),
+    Maker(&'a mut Maker),
+    Trunk(&'a Trunk),
 }
 
 /// Runs a scenario; `arrivals` may wrap the jobs that its workloads bring.
@@ -246,7 +285,7 @@ fn carry_out(
     folder: &Path,
     destination: Option<&Destination>,
     conduct: &Conduct<'_>,
-    mut snapshots: Option<Snapshots>,
+    mut aid: Aid<'_>,
     arrivals: impl Fn(Arrivals) -> Arrivals,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
@@ -280,12 +319,12 @@ fn carry_out(
         check: conduct.check.then(|| Check::new(&cast)),
         writer,
     };
-    if let Some(snapshots) = &mut snapshots {
+    if let Aid::Snapshots(snapshots) = &mut aid {
         // After the folder of results is locked: no other process may write snapshots of it.
         snapshots.open(&inputs, &own_rules)?;
     }
     let start = Start { world, changes, scenario };
-    let stats = record.take_down(start, &cast, conduct, snapshots.as_mut())?;
+    let stats = record.take_down(start, &cast, conduct, &mut aid)?;
     let Read { reports, steps, clocks } = read;
     let Record { metrics, too_wide, writer, .. } = record;
     let mut summary = metrics.summarise();
@@ -314,7 +353,10 @@ fn carry_out(
                 stopwatch: &stopwatch,
                 check: conduct.check,
                 cleared,
-                snapshots: snapshots.as_ref().map(Snapshots::cost),
+                snapshots: match &aid {
+                    Aid::Snapshots(snapshots) => Some(snapshots.cost()),
+                    Aid::None | Aid::Maker(_) | Aid::Trunk(_) => None,
+                },
             };
             let written = rest.write(finished)?;
             // Also those of an earlier run: these results are complete.
@@ -350,30 +392,23 @@ impl Record {
         start: Start<'_>,
         cast: &Cast,
         conduct: &Conduct<'_>,
-        snapshots: Option<&mut Snapshots>,
+        aid: &mut Aid<'_>,
     ) -> Result<RunStats, ExperimentError> {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
         listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
         listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
         let mut books = Books::new(cast, listeners);
-        let stats = match snapshots {
-            None => {
-                let Start { world, mut changes, .. } = start;
+        let stats = match aid {
+            Aid::None => {
+                let Start { world, changes, .. } = start;
                 let simulation = Simulation::new(world, conduct.driver);
                 let mut simulation = simulation.map_err(unwrap_run_error)?;
                 simulation.listen(&mut books);
-                simulation.stop_on(conduct.stop);
-                loop {
-                    simulation.hold(changes.next_at());
-                    while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
-                        watch(&simulation, conduct);
-                    }
-                    if !change(&mut simulation, &mut changes)? {
-                        break simulation.stats();
-                    }
-                }
+                run_with_changes(simulation, changes, conduct)?
             }
-            Some(snapshots) => run_in_parts(start, books, conduct, snapshots)?,
+            Aid::Maker(maker) => run_as_trunk(start, books, conduct, maker)?,
+            Aid::Trunk(trunk) => run_from_trunk(start, books, conduct, trunk)?,
+            Aid::Snapshots(snapshots) => run_in_parts(start, books, conduct, snapshots)?,
         };
         if stats.jobs != stats.jobs_over {
             let RunStats { jobs, jobs_over, .. } = stats;
@@ -399,6 +434,73 @@ fn change(simulation: &mut Simulation<'_>, changes: &mut Changes) -> Result<bool
         ChangeError::Run(error) => unwrap_run_error(error),
         error => ExperimentError::Change(error),
     })
+}
+
+/// Runs a world to its end, with all changes.
+fn run_with_changes<'a>(
+    mut simulation: Simulation<'a>,
+    mut changes: Changes,
+    conduct: &Conduct<'a>,
+) -> Result<RunStats, ExperimentError> {
+    simulation.stop_on(conduct.stop);
+    loop {
+        simulation.hold(changes.next_at());
+        run_until_held(&mut simulation, conduct)?;
+        if !change(&mut simulation, &mut changes)? {
+            return Ok(simulation.stats());
+        }
+    }
+}
+
+/// Delivers messages as long as the run is neither held nor over.
+fn run_until_held(
+    simulation: &mut Simulation<'_>,
+    conduct: &Conduct<'_>,
+) -> Result<(), ExperimentError> {
+    while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
+        watch(simulation, conduct);
+    }
+    Ok(())
+}
+
+/// Runs a world, and keeps its states for other runs that share its beginning.
+fn run_as_trunk<'a>(
+    start: Start<'_>,
+    mut books: Books<'a>,
+    conduct: &Conduct<'a>,
+    maker: &mut Maker,
+) -> Result<RunStats, ExperimentError> {
+    let Start { world, changes, .. } = start;
+    let first = changes.next_at();
+    books.journal(maker.begin(&world.actors).map_err(SnapshotError::from)?);
+    let mut simulation = Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?;
+    simulation.listen(books);
+    simulation.stop_on(conduct.stop);
+    while let Some(next) = maker.next().filter(|&next| first.is_none_or(|first| next <= first)) {
+        simulation.pause(Some(next));
+        run_until_held(&mut simulation, conduct)?;
+        maker.save(next, &simulation).map_err(SnapshotError::from)?;
+    }
+    run_with_changes(simulation, changes, conduct)
+}
+
+/// Runs a world from the last state of the trunk that it shares with other runs, if there is one.
+fn run_from_trunk<'a>(
+    start: Start<'_>,
+    mut books: Books<'a>,
+    conduct: &Conduct<'a>,
+    trunk: &Trunk,
+) -> Result<RunStats, ExperimentError> {
+    let Start { world, changes, .. } = start;
+    let mut simulation = match trunk.state(&world.actors, changes.next_at()) {
+        Some((snapshot, length)) => {
+            books.repeat(trunk.path(), length).map_err(recorded)?;
+            Simulation::restore(world, conduct.driver, snapshot)?
+        }
+        None => Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?,
+    };
+    simulation.listen(books);
+    run_with_changes(simulation, changes, conduct)
 }
 
 /// Reports the progress of a run.

@@ -109,7 +109,8 @@ impl Merged {
         // The source was lined up with this job, so it has one.
         let Some(mut job) = self.sources[source].ahead.pop_front() else { return Ok(None) };
         self.line_up(source, submit)?;
-        Arc::get_mut(&mut job).expect("nobody else has seen it").id = JobId(self.count);
+        // Copied only if a snapshot in memory has it, too.
+        Arc::make_mut(&mut job).id = JobId(self.count);
         self.count += 1;
         Ok(Some((self.sources[source].user, job)))
     }

@@ -38,6 +38,8 @@ pub(crate) struct Course {
     horizon: Option<Time>,
     /// No message at this instant or later is delivered yet.
     hold: Option<Time>,
+    /// True if a change is expected then, which may bring jobs.
+    expects: bool,
     /// Number of changes that have taken effect.
     changes: u32,
     /// The actors in the order in which they receive `RunOver`. The flag is true if the actor keeps
@@ -128,6 +130,7 @@ impl Course {
             gone: false,
             horizon,
             hold: None,
+            expects: false,
             changes: 0,
             last_words: last_words(&actors),
             bound: (0..)
@@ -187,9 +190,15 @@ impl Course {
         })
     }
 
-    /// Delivers no message at `before` or later, until this is set anew.
-    pub(crate) fn hold(&mut self, before: Option<Time>) {
-        self.hold = before;
+    /// Delivers no message at `before` or later, until this is set anew. If a change is expected then, a run without jobs
+    /// goes on until that instant.
+    pub(crate) fn hold(&mut self, before: Option<Time>, expects: bool) {
+        (self.hold, self.expects) = (before, expects && before.is_some());
+    }
+
+    /// True if jobs are not over, or have not arrived.
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.jobs_left() > 0 || !self.arrivals.is_over()
     }
 
     /// True if the run waits for a change before it may end.
@@ -217,7 +226,8 @@ impl Course {
     /// Takes over a change. All messages before its instant must have been delivered.
     pub(crate) fn change(&mut self, change: Change) -> Result<(), RunError> {
         let Change { at, actors, reseeded, horizon, network, arrivals, outages, initial } = change;
-        (self.hold, self.horizon) = (None, horizon);
+        self.hold(None, false);
+        self.horizon = horizon;
         self.changes += 1;
         self.network.change(network, reseeded);
         self.bounds.change(horizon, outages.as_ref().map(|outages| outages.resources));
@@ -326,8 +336,7 @@ impl Course {
         loop {
             let Some(key) = self.agenda.next(self.until()) else { return Ok(None) };
             let jobs = self.jobs_left();
-            // A change may bring jobs, so a run that waits for one goes on as if it had some.
-            let has_jobs = jobs > 0 || !self.arrivals.is_over() || self.hold.is_some();
+            let has_jobs = self.has_jobs() || self.expects;
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
@@ -401,7 +410,7 @@ impl Course {
     #[cold]
     fn makes_no_progress(&self) -> bool {
         let may_change =
-            self.horizon.is_some() || self.outages.is_some() || self.hold.is_some();
+            self.horizon.is_some() || self.outages.is_some() || self.expects;
         !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 

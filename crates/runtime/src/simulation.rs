@@ -260,7 +260,17 @@ impl<'a> Simulation<'a> {
     /// Delivers no message at `before` or later: [`Simulation::peek`] returns `None` there, and a run without jobs goes
     /// on until then. `None` = all messages are delivered.
     pub fn hold(&mut self, before: Option<Time>) {
-        self.course.hold(before);
+        self.course.hold(before, true);
+    }
+
+    /// As [`Simulation::hold`], but the run ends as it would without that.
+    pub fn pause(&mut self, before: Option<Time>) {
+        self.course.hold(before, false);
+    }
+
+    /// True if jobs are not over, or have not arrived.
+    pub fn has_jobs(&self) -> bool {
+        self.course.has_jobs()
     }
 
     /// Changes the world at an instant, after all messages before it have been delivered. Returns false if the run ends

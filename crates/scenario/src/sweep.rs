@@ -163,7 +163,7 @@ impl Experiment {
         if !findings.problems.is_empty() {
             return Err(InvalidScenario::new(source, findings.problems));
         }
-        let names = axis_names(&scenario);
+        let names = scenario.axis_names();
         // Resolved first, so that figures without a name have one.
         let (figures, _) = split_figures(resolve(scenario.clone(), &source).figures, &names);
         Ok(Experiment {
@@ -213,10 +213,13 @@ impl Axis {
     }
 }
 
-fn axis_names(scenario: &Scenario) -> Vec<String> {
-    let axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes).map(Axis::title);
-    let branch = (!scenario.branches.is_empty()).then(|| axis::BRANCH.to_owned());
-    axes.chain(branch).collect()
+impl Scenario {
+    /// Names of the axes of its sweep; the last one is that of the branches, if there are any.
+    pub fn axis_names(&self) -> Vec<String> {
+        let axes = self.sweep.iter().flat_map(|sweep| &sweep.axes).map(Axis::title);
+        let branch = (!self.branches.is_empty()).then(|| axis::BRANCH.to_owned());
+        axes.chain(branch).collect()
+    }
 }
 
 /// Indices of the values of each variant on the axes. If a sweep has too many runs, only as many combinations as
@@ -343,7 +346,7 @@ impl Reading<'_> {
 
     /// A resolved scenario without its sweep, its branches and the figures over them.
     fn single(&self, mut scenario: Scenario) -> Scenario {
-        let names = axis_names(&scenario);
+        let names = scenario.axis_names();
         // After `axis_names`, which reads both.
         scenario.sweep = None;
         scenario.branches.clear();

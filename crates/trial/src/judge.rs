@@ -438,8 +438,7 @@ impl Judge<'_> {
         let trouble = |error| failed(FailureKind::Sweep, error);
         let plain = [plain_figure(FigureKind::Lines)];
         let data = SweepData::read(experiment, output, &plain).map_err(trouble)?;
-        let axes = experiment.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
-        for x in axes.map(|axis| axis.title()) {
+        for x in experiment.scenario.axis_names() {
             let figure = Figure { x: x.parse().ok(), ..plain_figure(FigureKind::Lines) };
             let path = self.scratch.join("lines.svg");
             self.drawn(figure.kind, draw_sweep(&figure, &data, &path), done)?;

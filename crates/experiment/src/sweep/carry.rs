@@ -1,22 +1,28 @@
 //! Carrying out runs, or packs of them, side by side.
 
 use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use haggle_model::Time;
 use haggle_results::{Existing, ResultsError, RunReader};
 use haggle_runtime::Driver;
 
 use super::failed::Notes;
 use super::past::Past;
-use super::{Cause, Failed, OnFailure, SweepConduct, SweepError, packed};
+use super::{Cause, Failed, HIDDEN, OnFailure, SweepConduct, SweepError, packed};
 use crate::figures::{draw_all, file_name};
-use crate::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
+use crate::run::{
+    Conduct, Destination, ExperimentError, Figures, Sharing, Unwatched, run_with_trunk,
+};
 use crate::threads::on_threads;
+use crate::trunk::Maker;
 use haggle_scenario::file::Figure;
-use haggle_scenario::{Experiment, Run};
+use haggle_scenario::{Experiment, Run, Scenario};
 
 /// Outcomes of the runs that were carried out.
 #[derive(Debug, Default)]
@@ -72,22 +78,27 @@ pub fn carry_out(
         let reasons = reasons.into_iter().map(|reason| (run.number, reason, run.folder()));
         left_out.lock().unwrap_or_else(PoisonError::into_inner).extend(reasons);
     };
+    let fail = |all| failed.lock().unwrap_or_else(PoisonError::into_inner).extend::<Vec<_>>(all);
+    let alone = |run: &Run<'_>, sharing: Sharing<'_>| {
+        match one(run, folder, &own_place(run, conduct), conduct, sharing)? {
+            Ended::Done(reasons) => leave_out(run, reasons),
+            Ended::Failed(it) => fail(vec![it]),
+            Ended::Elsewhere => {}
+        }
+        Ok::<(), SweepError>(())
+    };
+    let (families, todo) = families(todo);
     side_by_side(conduct.workers.min(todo.len()), &todo, |unit| {
-        let fail =
-            |all| failed.lock().unwrap_or_else(PoisonError::into_inner).extend::<Vec<_>>(all);
         if let Some(first) = unit.pack {
             fail(packed::carry_out(first, &unit.runs, folder, conduct)?);
             return Ok(());
         }
-        for run in &unit.runs {
-            match one(run, folder, &own_place(run, conduct), conduct)? {
-                Ended::Done(reasons) => leave_out(run, reasons),
-                Ended::Failed(it) => fail(vec![it]),
-                Ended::Elsewhere => {}
-            }
-        }
-        Ok::<(), SweepError>(())
+        unit.runs.iter().try_for_each(|run| alone(run, Sharing::Nothing))
     })?;
+    // In groups, because the states of a family need memory until its last run.
+    for group in families.chunks(conduct.workers.max(1)) {
+        branch_off(group, conduct, &alone)?;
+    }
     side_by_side(conduct.workers.min(done.len()), &done, |run| {
         leave_out(run, draw_missing(run, conduct.output)?);
         Ok::<(), SweepError>(())
@@ -96,6 +107,77 @@ pub fn carry_out(
     failed.sort_by_key(|failed| failed.run);
     let left_out = left_out.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Carried { failed, figures_left_out: with_runs(left_out) })
+}
+
+/// Runs that share their beginning, in the order of their numbers.
+type Family<'e> = Vec<Run<'e>>;
+
+/// Separates the runs that share their beginning with others from the other units. A pack is always a unit.
+fn families(todo: Vec<Unit<'_>>) -> (Vec<Family<'_>>, Vec<Unit<'_>>) {
+    let changes = |unit: &Unit<'_>| unit.runs.iter().any(|run| first_change(run).is_some());
+    if !todo.iter().any(|unit| unit.pack.is_none() && changes(unit)) {
+        return (Vec::new(), todo);
+    }
+    let mut by_start: BTreeMap<String, Family<'_>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for unit in todo {
+        if unit.pack.is_some() {
+            others.push(unit);
+            continue;
+        }
+        for run in unit.runs {
+            let start = Scenario { changes: Vec::new(), ..run.scenario() };
+            by_start.entry(start.to_toml()).or_default().push(run);
+        }
+    }
+    let (mut families, alone): (Vec<_>, Vec<_>) =
+        by_start.into_values().partition(|family| family.len() > 1);
+    others.extend(alone.into_iter().map(|runs| Unit { pack: None, runs }));
+    // The texts of scenarios have no order that users know.
+    families.sort_by_key(|family| family[0].number);
+    others.sort_by_key(|unit| unit.runs[0].number);
+    (families, others)
+}
+
+/// Instant from which a run differs from the others of its family; `None` = it never does.
+fn first_change(run: &Run<'_>) -> Option<Time> {
+    run.variant.scenario.changes.first().map(|change| Time::ZERO + change.at.0)
+}
+
+/// Carries out families side by side: first the run of each that goes on for longest without a change, then all others.
+fn branch_off(
+    group: &[Family<'_>],
+    conduct: &SweepConduct<'_>,
+    alone: &(impl Fn(&Run<'_>, Sharing<'_>) -> Result<(), SweepError> + Sync),
+) -> Result<(), SweepError> {
+    let trunks = Mutex::new(BTreeMap::new());
+    let numbered = Vec::from_iter(group.iter().enumerate());
+    side_by_side(conduct.workers.min(group.len()), &numbered, |&(place, family)| {
+        let (first, others) = split(family);
+        let instants = others.iter().filter_map(|run| first_change(run)).collect();
+        let name = format!("{}.events", first.number);
+        let path = conduct.output.join(HIDDEN).join("trunks").join(name);
+        let mut maker = Maker::new(path, instants);
+        alone(first, Sharing::Makes(&mut maker))?;
+        let mut trunks = trunks.lock().unwrap_or_else(PoisonError::into_inner);
+        trunks.insert(place, maker.finish());
+        Ok::<(), SweepError>(())
+    })?;
+    let trunks = trunks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let others = numbered.iter().flat_map(|&(place, family)| {
+        split(family).1.into_iter().map(move |run| (place, run))
+    });
+    let others = Vec::from_iter(others);
+    side_by_side(conduct.workers.min(others.len()), &others, |(place, run)| {
+        alone(run, trunks.get(place).map_or(Sharing::Nothing, Sharing::Uses))
+    })
+}
+
+/// The run of a family with the latest first change, and the others.
+fn split<'f, 'e>(family: &'f Family<'e>) -> (&'f Run<'e>, Vec<&'f Run<'e>>) {
+    let latest = |run: &&Run<'_>| (first_change(run).unwrap_or(Time::FOREVER), Reverse(run.number));
+    let first = family.iter().max_by_key(latest).expect("a family has two runs or more");
+    (first, family.iter().filter(|run| run.number != first.number).collect())
 }
 
 /// Reasons why figures were left out, each once, with its runs.
@@ -187,6 +269,7 @@ pub(super) fn one(
     folder: &Path,
     place: &Path,
     conduct: &SweepConduct<'_>,
+    sharing: Sharing<'_>,
 ) -> Result<Ended, SweepError> {
     // Examined before each run, so that nothing is written after a stop.
     if conduct.stop.load(Ordering::Relaxed) {
@@ -208,8 +291,10 @@ pub(super) fn one(
         warnings: &one.variant.warnings,
     };
     // An error of one run, even a bug, must not end the others.
-    let ended =
-        catch_unwind(AssertUnwindSafe(|| run(&one.scenario(), folder, Some(&destination), &how)));
+    let scenario = one.scenario();
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        run_with_trunk(&scenario, folder, &destination, &how, sharing)
+    }));
     let notes = Notes::of(conduct.output);
     let (failed, error) = match ended {
         Ok(Ok(outcome)) => {

@@ -7,6 +7,7 @@ use haggle_results::{PackWriter, ResultsError};
 use super::carry::{Ended, one};
 use super::{Failed, SweepConduct, SweepError};
 use crate::leftovers::Scratch;
+use crate::run::Sharing;
 use haggle_scenario::{Run, Setting};
 
 /// Makes the pack of the runs from number `first` on. An existing pack is replaced when the new one
@@ -31,7 +32,7 @@ pub(super) fn carry_out(
     let place = scratch.path().join("run");
     let mut all = Vec::new();
     for run in runs {
-        match one(run, folder, &place, conduct)? {
+        match one(run, folder, &place, conduct, Sharing::Nothing)? {
             Ended::Done(_) => {
                 let point: Vec<String> = run.variant.settings.iter().map(Setting::text).collect();
                 pack.add(&place, run.number, (&point, run.variant.folder()), run.seed)?;

@@ -87,8 +87,7 @@ impl Check<'_> {
         let resources = self.grid_names();
         let known: Known<'_> =
             names.provider_list().chain(resources.iter().map(String::as_str)).collect();
-        let axes = self.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
-        let axes: Vec<String> = axes.map(|axis| axis.title()).collect();
+        let axes = self.scenario.axis_names();
         let axes: Known<'_> = axes.iter().map(String::as_str).collect();
         let files = figure_names(&self.scenario.figures);
         for (index, figure) in self.scenario.figures.iter().enumerate() {

@@ -43,7 +43,13 @@ impl Reading<'_> {
         doubts: &mut Vec<Warning>,
     ) -> Vec<Scenario> {
         let mut document = without_changes(root);
-        let mut before = Scenario { changes: Vec::new(), branches: Vec::new(), ..scenario.clone() };
+        let mut before = Scenario {
+            changes: Vec::new(),
+            branches: Vec::new(),
+            sweep: None,
+            figures: Vec::new(),
+            ..scenario.clone()
+        };
         let mut all = Vec::new();
         for (index, change) in scenario.changes.iter().enumerate() {
             let at = Path::root().key("change").index(index);
@@ -123,7 +129,7 @@ fn fixed(put: &Put) -> Option<Problem> {
     let way = keys.collect::<Vec<_>>().join(".");
     let reason = changes(&way).err()?;
     Some(Problem {
-        message: format!("`{}` cannot change while a run goes on: {reason}", put.path),
+        message: format!("`{way}` cannot change while a run goes on: {reason}"),
         span: put.span.clone(),
         label: "fixed".into(),
         help: Some("set it for the whole run, in a scenario of its own".into()),
@@ -137,11 +143,12 @@ fn step(at: Path, key: &str) -> Path {
     }
 }
 
-/// A document without its changes, branches and sweep.
+/// A document without its changes, branches, sweep and figures, which are about the run as a whole.
 fn without_changes(root: &Node) -> Node {
     let mut document = root.clone();
     if let Value::Table(entries) = &mut document.value {
-        entries.retain(|entry| !["change", "branch", "sweep"].contains(&entry.key.as_str()));
+        let whole = ["change", "branch", "sweep", "figure"];
+        entries.retain(|entry| !whole.contains(&entry.key.as_str()));
     }
     document
 }
