@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, branch, compare, completions, explain, failures, help, jobs, list, new, plot, replay, reproduce,
-    run, schema, show, sweep, validate, verify, workflow, workload,
+    self, branch, compare, completions, explain, failures, help, jobs, list, new, plot, replay,
+    reproduce, run, schema, show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
 use crate::interrupt;

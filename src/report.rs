@@ -239,7 +239,6 @@ fn experiment(error: &ExperimentError) -> Exit {
         }
         ExperimentError::Violation(_)
         | ExperimentError::OtherWorld(_)
-        | ExperimentError::Change(_)
         | ExperimentError::Disagreement(_)
         | ExperimentError::JobsMissing { .. } => {
             say(&format!("error: {error}\n"));

@@ -73,7 +73,9 @@ impl Actor for Nature {
                 self.on_outage(resource, restore, out);
             }
             Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
-            Message::Run(RunMessage::Changed(settings)) => self.on_changed(settings.actor, from, out),
+            Message::Run(RunMessage::Changed(settings)) => {
+                self.on_changed(settings.actor, from, out)
+            }
             // Nature has no jobs to record.
             Message::Run(RunMessage::RunOver) => {}
             _ => out.refuse(from),

@@ -306,7 +306,8 @@ impl Reallocator {
     fn on_changed(&mut self, anew: AnyActor) -> bool {
         let AnyActor::Reallocator(anew) = anew else { return false };
         let ReallocatorConfig { tuning, keeps_sizes, reallocation, .. } = anew.config;
-        self.config = ReallocatorConfig { tuning, keeps_sizes, reallocation, ..self.config.clone() };
+        self.config =
+            ReallocatorConfig { tuning, keeps_sizes, reallocation, ..self.config.clone() };
         true
     }
 

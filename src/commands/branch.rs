@@ -117,7 +117,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
     let exit = into_folder(branched, output.clone(), args.force, &args.how)?;
     if is_run && !args.how.quiet && !args.how.json {
-        say(&format!("compare with its base: haggle compare {}\n", compare::words(&args.run, &output)));
+        say(&format!(
+            "compare with its base: haggle compare {}\n",
+            compare::words(&args.run, &output)
+        ));
     }
     Ok(exit)
 }
@@ -181,15 +184,18 @@ impl Failure {
 /// The jobs of a file.
 fn submitted(path: &Path) -> Result<Value, Error> {
     let source = read_scenario(path)?;
-    let unfit = |message: String| Error::Unfit {
+    let unfit = |message: String| {
+        Error::Unfit {
         message: format!("`{}`: {message}", path.display()),
         hint: "write tables such as [[submit]] with user = \"users\" and jobs = [{ submit = \"3d\", processors = 4, \
                run = \"1h\" }]"
             .to_owned(),
+    }
     };
-    let mut table: Table = source.text.parse().map_err(|error: toml::de::Error| {
-        unfit(format!("it is not TOML: {}", error.message()))
-    })?;
+    let mut table: Table = source
+        .text
+        .parse()
+        .map_err(|error: toml::de::Error| unfit(format!("it is not TOML: {}", error.message())))?;
     let submit = table.remove("submit");
     match (submit, table.keys().next()) {
         (Some(submit @ Value::Array(_)), None) => Ok(submit),

@@ -176,8 +176,7 @@ fn start(args: &Args) -> Result<Exit, Error> {
             every,
         })
     });
-    let run =
-        Run { scenario, folder, destination, without_effect, check: args.how.check, note };
+    let run = Run { scenario, folder, destination, without_effect, check: args.how.check, note };
     run.carry_out(&args.how, snapshots, false)
 }
 

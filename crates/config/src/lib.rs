@@ -19,5 +19,5 @@ mod suggest;
 pub use conform::{Findings, FormatError, Rules, conform};
 pub use problem::{Lines, Position, Problem};
 pub use schema::Schema;
-pub use source::{setting_lines, ReadError, Source};
+pub use source::{ReadError, Source, setting_lines};
 pub use suggest::{either, nearest};

@@ -4,13 +4,12 @@
 //! are sent to the run as new settings. Jobs and failures are read anew from the instant on if their tables, or the
 //! seed, have changed.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use haggle_agents::AnyActor;
 use haggle_model::{ActorId, Time};
 use haggle_results::sha256;
-use haggle_runtime::{Arrivals, Change, Outages, World};
+use haggle_runtime::{Arrivals, Change, Outages};
 use haggle_scenario::file::{InlineJob, SubmittedJobs};
 use haggle_scenario::quantity::Name;
 use haggle_scenario::{Scenario, file};
@@ -20,9 +19,11 @@ use super::cast::SUBMITTED;
 use super::workload::WorkloadError;
 use super::world::{Stage, StageError};
 
-/// The changes of a run that have not taken effect.
+/// Facts about the worlds after the changes of a run.
+#[derive(Default)]
 pub(super) struct Changes {
-    left: VecDeque<Change>,
+    /// The changes.
+    pub(super) all: Vec<Change>,
     /// Inputs of all later scenarios: names in the scenario, and paths.
     pub(super) inputs: Vec<(String, PathBuf)>,
     /// Facts about the workloads that are read last, if a change replaces those of the start.
@@ -39,27 +40,23 @@ pub(super) struct Read {
 }
 
 impl Changes {
-    /// The changes of `scenario`, whose run begins with `world`. Relative paths start from `folder`, and `wrap` wraps the
-    /// jobs of workloads.
+    /// The changes of `scenario`, whose run begins with these actors. Relative paths start from `folder`.
     pub(super) fn of(
         scenario: &Scenario,
         folder: &Path,
-        world: &World,
-        wrap: impl Fn(Arrivals) -> Arrivals,
+        actors: &[AnyActor],
     ) -> Result<Changes, StageError> {
-        let (left, inputs) = (VecDeque::new(), Vec::new());
-        let mut all = Changes { left, inputs, read: None, warnings: Vec::new() };
+        let mut all = Changes::default();
         if scenario.changes.is_empty() {
             return Ok(all);
         }
-        let mut before = scenario;
-        let mut actors = prints(&world.actors);
+        let (mut before, mut actors) = (scenario, prints(actors));
         let mut submitted = Submitted::default();
         for change in &scenario.changes {
             let later = change.scenario.as_deref().expect("scenarios are read with their changes");
             submitted.add(&change.submit);
             let step = Step { before, later, at: Time::ZERO + change.at.0, folder };
-            let (found, fresh) = step.later(&actors, (change, &submitted), &wrap)?;
+            let (found, fresh) = step.later(&actors, (change, &submitted))?;
             all.add(found);
             (before, actors) = (later, fresh);
         }
@@ -68,35 +65,10 @@ impl Changes {
 
     fn add(&mut self, later: Later) {
         let Later { change, inputs, read, warnings } = later;
-        if read.is_some() {
-            self.read = read;
-        }
-        let new = |it: &(String, PathBuf)| !self.inputs.contains(it);
-        let inputs = Vec::from_iter(inputs.into_iter().filter(new));
+        self.read = read.or(self.read.take());
         self.inputs.extend(inputs);
         self.warnings.extend(warnings);
-        self.left.push_back(change);
-    }
-
-    /// Instant of the next change.
-    pub(super) fn next_at(&self) -> Option<Time> {
-        self.left.front().map(|change| change.at)
-    }
-
-    /// The next change.
-    pub(super) fn take(&mut self) -> Option<Change> {
-        self.left.pop_front()
-    }
-
-    /// Puts the first `count` changes into the world of the start, as far as a run that has taken them reads from it.
-    pub(super) fn skip(&mut self, count: u32, world: &mut World) {
-        for change in self.left.drain(..(count as usize).min(self.left.len())) {
-            world.arrivals = change.arrivals.unwrap_or(std::mem::take(&mut world.arrivals));
-            world.outages = change.outages.or(world.outages.take());
-            let known = world.actors.len();
-            let added = change.actors.into_iter().filter(|(actor, _)| actor.index() >= known);
-            world.actors.extend(added.map(|(_, actor)| actor));
-        }
+        self.all.push(change);
     }
 }
 
@@ -122,7 +94,6 @@ impl Step<'_> {
         &self,
         actors: &[String],
         (change, submitted): (&file::Change, &Submitted),
-        wrap: impl Fn(Arrivals) -> Arrivals,
     ) -> Result<(Later, Vec<String>), StageError> {
         let &Step { before, later, at, folder } = self;
         let Stage { world, reports, inputs, steps, clocks, warnings, .. } =
@@ -140,7 +111,7 @@ impl Step<'_> {
             let users = Vec::from_iter(users.map(|(name, (user, _))| (name, *user)));
             let more = submitted.arrivals(later, &users)?;
             let all = world.arrivals.into_iter().chain(more);
-            Some(all.map(|(user, jobs)| (user, wrap(from(at, jobs)))).collect())
+            Some(all.map(|(user, jobs)| (user, from(at, jobs))).collect())
         } else {
             None
         };

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_model::{Cast, Job, Time};
 use haggle_recording::check::{Check, Violation};
-use haggle_recording::{Books, Journal, JournalError, Listener, TooWide};
+use haggle_recording::{Books, JournalError, Listener, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
@@ -14,21 +14,20 @@ use haggle_results::{
     WriteOptions, sha256,
 };
 use haggle_runtime::{
-    Arrivals, ChangeError, Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World,
+    Arrivals, Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World,
 };
 use haggle_scheduling::own::{Kind, NoSuchRule};
 use haggle_workloads as model;
 use haggle_workloads::CleaningReport;
 
 use super::about::about;
-use super::changes::{Changes, Read};
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
 use super::networks::networks;
 use super::no_effect::{Windows, without_effect};
 use super::snapshots::{self, Cadence, SnapshotError, Snapshots};
-use super::workflows;
 use super::trunk::{Maker, Trunk};
+use super::workflows;
 use super::world::{Stage, StageError, notable};
 use haggle_audit::{Disagreement, audit};
 use haggle_scenario::quantity::TimeOrShare;
@@ -179,9 +178,6 @@ pub enum ExperimentError {
     /// A snapshot does not fit the scenario: a bug of ours.
     #[error("{0}: please report this scenario as a bug")]
     OtherWorld(#[from] OtherWorld),
-    /// A change came too late: a bug of ours.
-    #[error("{0}: please report this scenario as a bug")]
-    Change(ChangeError),
     /// Jobs went missing: a bug of ours.
     #[error(
         "{submitted} jobs were submitted and {over} came to an end: please report this scenario \
@@ -292,16 +288,13 @@ fn carry_out(
     // Before the folder is created: an unknown rule leaves nothing behind.
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
-    let Stage { mut world, cast, reports, mut inputs, steps, clocks, mut warnings, named } = stage;
+    let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
     let all = world.arrivals.into_iter();
     world.arrivals = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
-    let mut changes = Changes::of(scenario, folder, &world, &arrivals)?;
-    let known = |input: &(String, PathBuf)| !inputs.contains(input);
-    let more = Vec::from_iter(std::mem::take(&mut changes.inputs).into_iter().filter(known));
-    inputs.extend(more);
-    warnings.append(&mut changes.warnings);
-    // The workloads that are read to their end count.
-    let read = changes.read.take().unwrap_or(Read { reports, steps, clocks });
+    for later in world.changes.iter_mut().filter_map(|change| change.arrivals.as_mut()) {
+        let all = std::mem::take(later).into_iter();
+        *later = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
+    }
     let cast = Arc::new(cast);
     let metrics = metrics_options(scenario);
     let may_fail = scenario.all_processor_failures().next().is_some();
@@ -323,9 +316,7 @@ fn carry_out(
         // After the folder of results is locked: no other process may write snapshots of it.
         snapshots.open(&inputs, &own_rules)?;
     }
-    let start = Start { world, changes, scenario };
-    let stats = record.take_down(start, &cast, conduct, &mut aid)?;
-    let Read { reports, steps, clocks } = read;
+    let stats = record.take_down(world, &cast, conduct, scenario, &mut aid)?;
     let Record { metrics, too_wide, writer, .. } = record;
     let mut summary = metrics.summarise();
     let windows = Windows::by(stats.end, &scenario.maintenance);
@@ -389,26 +380,24 @@ impl Record {
     /// Runs `world` and records its events.
     fn take_down(
         &mut self,
-        start: Start<'_>,
+        world: World,
         cast: &Cast,
         conduct: &Conduct<'_>,
+        scenario: &Scenario,
         aid: &mut Aid<'_>,
     ) -> Result<RunStats, ExperimentError> {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
         listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
         listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
-        let mut books = Books::new(cast, listeners);
+        let books = Books::new(cast, listeners);
         let stats = match aid {
             Aid::None => {
-                let Start { world, changes, .. } = start;
                 let simulation = Simulation::new(world, conduct.driver);
-                let mut simulation = simulation.map_err(unwrap_run_error)?;
-                simulation.listen(&mut books);
-                run_with_changes(simulation, changes, conduct)?
+                run_to_end(simulation.map_err(unwrap_run_error)?, books, conduct)?
             }
-            Aid::Maker(maker) => run_as_trunk(start, books, conduct, maker)?,
-            Aid::Trunk(trunk) => run_from_trunk(start, books, conduct, trunk)?,
-            Aid::Snapshots(snapshots) => run_in_parts(start, books, conduct, snapshots)?,
+            Aid::Maker(maker) => run_as_trunk(world, books, conduct, maker)?,
+            Aid::Trunk(trunk) => run_from_trunk(world, books, conduct, trunk)?,
+            Aid::Snapshots(snapshots) => run_in_parts(world, books, conduct, scenario, snapshots)?,
         };
         if stats.jobs != stats.jobs_over {
             let RunStats { jobs, jobs_over, .. } = stats;
@@ -420,43 +409,20 @@ impl Record {
     }
 }
 
-/// The start of a run, and what changes while it goes on.
-struct Start<'a> {
-    world: World,
-    changes: Changes,
-    scenario: &'a Scenario,
-}
-
-/// Lets the next change take effect; false if there is none, or the run is over before it.
-fn change(simulation: &mut Simulation<'_>, changes: &mut Changes) -> Result<bool, ExperimentError> {
-    let Some(next) = changes.take() else { return Ok(false) };
-    simulation.change(next).map_err(|error| match error {
-        ChangeError::Run(error) => unwrap_run_error(error),
-        error => ExperimentError::Change(error),
-    })
-}
-
-/// Runs a world to its end, with all changes.
-fn run_with_changes<'a>(
+/// Runs a world to its end.
+fn run_to_end<'a>(
     mut simulation: Simulation<'a>,
-    mut changes: Changes,
+    books: Books<'a>,
     conduct: &Conduct<'a>,
 ) -> Result<RunStats, ExperimentError> {
+    simulation.listen(books);
     simulation.stop_on(conduct.stop);
-    loop {
-        simulation.hold(changes.next_at());
-        run_until_held(&mut simulation, conduct)?;
-        if !change(&mut simulation, &mut changes)? {
-            return Ok(simulation.stats());
-        }
-    }
+    go_on(&mut simulation, conduct)?;
+    Ok(simulation.stats())
 }
 
-/// Delivers messages as long as the run is neither held nor over.
-fn run_until_held(
-    simulation: &mut Simulation<'_>,
-    conduct: &Conduct<'_>,
-) -> Result<(), ExperimentError> {
+/// Delivers messages as long as the run neither pauses nor is over.
+fn go_on(simulation: &mut Simulation<'_>, conduct: &Conduct<'_>) -> Result<(), ExperimentError> {
     while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
         watch(simulation, conduct);
     }
@@ -465,42 +431,44 @@ fn run_until_held(
 
 /// Runs a world, and keeps its states for other runs that share its beginning.
 fn run_as_trunk<'a>(
-    start: Start<'_>,
+    world: World,
     mut books: Books<'a>,
     conduct: &Conduct<'a>,
     maker: &mut Maker,
 ) -> Result<RunStats, ExperimentError> {
-    let Start { world, changes, .. } = start;
-    let first = changes.next_at();
+    let first = world.changes.first().map(|change| change.at);
     books.journal(maker.begin(&world.actors).map_err(SnapshotError::from)?);
     let mut simulation = Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?;
     simulation.listen(books);
     simulation.stop_on(conduct.stop);
     while let Some(next) = maker.next().filter(|&next| first.is_none_or(|first| next <= first)) {
         simulation.pause(Some(next));
-        run_until_held(&mut simulation, conduct)?;
+        go_on(&mut simulation, conduct)?;
         maker.save(next, &simulation).map_err(SnapshotError::from)?;
     }
-    run_with_changes(simulation, changes, conduct)
+    simulation.pause(None);
+    go_on(&mut simulation, conduct)?;
+    Ok(simulation.stats())
 }
 
 /// Runs a world from the last state of the trunk that it shares with other runs, if there is one.
 fn run_from_trunk<'a>(
-    start: Start<'_>,
+    world: World,
     mut books: Books<'a>,
     conduct: &Conduct<'a>,
     trunk: &Trunk,
 ) -> Result<RunStats, ExperimentError> {
-    let Start { world, changes, .. } = start;
-    let mut simulation = match trunk.state(&world.actors, changes.next_at()) {
+    let first = world.changes.first().map(|change| change.at);
+    let simulation = match trunk.state(&world.actors, first) {
         Some((snapshot, length)) => {
             books.repeat(trunk.path(), length).map_err(recorded)?;
-            Simulation::restore(world, conduct.driver, snapshot)?
+            let mut simulation = Simulation::restore(world, conduct.driver, snapshot)?;
+            simulation.pause(None);
+            simulation
         }
         None => Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?,
     };
-    simulation.listen(books);
-    run_with_changes(simulation, changes, conduct)
+    run_to_end(simulation, books, conduct)
 }
 
 /// Reports the progress of a run.
@@ -511,12 +479,12 @@ fn watch(simulation: &Simulation<'_>, conduct: &Conduct<'_>) {
 
 /// Runs a world from its last snapshot on, and writes snapshots.
 fn run_in_parts(
-    start: Start<'_>,
+    world: World,
     mut books: Books<'_>,
     conduct: &Conduct<'_>,
+    scenario: &Scenario,
     snapshots: &mut Snapshots,
 ) -> Result<RunStats, ExperimentError> {
-    let Start { mut world, mut changes, scenario } = start;
     // Before it is read: a damaged journal must not reach the books.
     let journal = snapshots.journal()?;
     if let Some((events, length)) = snapshots.past() {
@@ -524,44 +492,26 @@ fn run_in_parts(
     }
     books.journal(journal.clone());
     let mut simulation = match snapshots.take(scenario)? {
-        Some(snapshot) => {
-            changes.skip(snapshot.changes(), &mut world);
-            Simulation::restore(world, conduct.driver, snapshot)?
-        }
+        Some(snapshot) => Simulation::restore(world, conduct.driver, snapshot)?,
         None => Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?,
     };
     simulation.listen(books);
     simulation.stop_on(conduct.stop);
-    loop {
-        simulation.hold(changes.next_at());
-        save_until_held(&mut simulation, &journal, conduct, snapshots)?;
-        if !change(&mut simulation, &mut changes)? {
-            return Ok(simulation.stats());
-        }
-    }
-}
-
-/// Runs a world, and writes snapshots. The first one is of the present state, so that a run can continue from then on.
-fn save_until_held(
-    simulation: &mut Simulation<'_>,
-    journal: &Journal,
-    conduct: &Conduct<'_>,
-    snapshots: &mut Snapshots,
-) -> Result<(), ExperimentError> {
+    // The first snapshot is of the start, so that a run can continue from then on.
     while let Some(next) = simulation.peek().map_err(unwrap_run_error)? {
         let length = journal.sync().map_err(|error| recorded(Box::new(error)))?;
-        snapshots.save(simulation, length)?;
+        snapshots.save(&simulation, length)?;
         let cadence = Cadence::new(snapshots.begun().every, next);
         loop {
             simulation.advance_until(cadence.at(), INTERVAL).map_err(unwrap_run_error)?;
-            watch(simulation, conduct);
+            watch(&simulation, conduct);
             match simulation.peek().map_err(unwrap_run_error)? {
                 Some(next) if !cadence.is_due(next) => {}
                 _ => break,
             }
         }
     }
-    Ok(())
+    Ok(simulation.stats())
 }
 
 /// Contents of the folder besides the tables.

@@ -94,7 +94,11 @@ impl Trunk {
     }
 
     /// The last state before the instant `first` of a run of these actors, with the length of the journal then.
-    pub(super) fn state(&self, actors: &[AnyActor], first: Option<Time>) -> Option<(Snapshot, u64)> {
+    pub(super) fn state(
+        &self,
+        actors: &[AnyActor],
+        first: Option<Time>,
+    ) -> Option<(Snapshot, u64)> {
         let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         let before = |at: Time| first.is_none_or(|first| at <= first);
         let (_, snapshot, length) = states.iter().rev().find(|(at, ..)| before(*at))?;

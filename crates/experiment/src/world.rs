@@ -23,6 +23,7 @@ use haggle_scheduling::{MAX_ATTEMPTS, Scheduling};
 use haggle_workloads::{CleaningReport, SharedReport, WallClock, WatchedStep};
 
 use super::cast::cast;
+use super::changes::{Changes, Read};
 use super::data;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
@@ -172,7 +173,24 @@ impl Stage {
         // Last, so that no other actor has another number because something may fail.
         stage.add_nature(outages);
         stage.add_crashes(scenario, folder, &addresses)?;
+        stage.add_changes(scenario, folder)?;
         Ok(stage)
+    }
+
+    /// Adds the changes while the run goes on.
+    fn add_changes(&mut self, scenario: &Scenario, folder: &Path) -> Result<(), StageError> {
+        let Changes { all, inputs, read, warnings } =
+            Changes::of(scenario, folder, &self.world.actors)?;
+        self.world.changes = all;
+        let known = |input: &(String, PathBuf)| !self.inputs.contains(input);
+        let more = Vec::from_iter(inputs.into_iter().filter(known));
+        self.inputs.extend(more);
+        self.warnings.extend(warnings);
+        // The workloads that are read to their ends count.
+        if let Some(Read { reports, steps, clocks }) = read {
+            (self.reports, self.steps, self.clocks) = (reports, steps, clocks);
+        }
+        Ok(())
     }
 
     /// Adds the next actor of this name. With debug assertions, an actor that crashes is built anew

@@ -52,6 +52,12 @@ pub enum ChangeError {
         /// Present time.
         now: Time,
     },
+    /// Another change is due at that instant.
+    #[error("another change is due at {at} s")]
+    Taken {
+        /// Instant of both.
+        at: Time,
+    },
     /// The run cannot continue.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -36,10 +36,10 @@ pub(crate) struct Course {
     /// True if a resource or an actor has failed for ever.
     gone: bool,
     horizon: Option<Time>,
-    /// No message at this instant or later is delivered yet.
-    hold: Option<Time>,
-    /// True if a change is expected then, which may bring jobs.
-    expects: bool,
+    /// Instant of the next change; no message at it or later is delivered before the change.
+    change_at: Option<Time>,
+    /// No message at this instant or later is delivered while this is set.
+    pause: Option<Time>,
     /// Number of changes that have taken effect.
     changes: u32,
     /// The actors in the order in which they receive `RunOver`. The flag is true if the actor keeps
@@ -129,8 +129,8 @@ impl Course {
             bounds,
             gone: false,
             horizon,
-            hold: None,
-            expects: false,
+            change_at: None,
+            pause: None,
             changes: 0,
             last_words: last_words(&actors),
             bound: (0..)
@@ -185,15 +185,19 @@ impl Course {
         }
         Ok(match self.ahead {
             Some(_) => Some(self.agenda.now()),
-            None if self.is_held() => None,
+            None if self.held().is_some() => None,
             None => Some(self.end()),
         })
     }
 
-    /// Delivers no message at `before` or later, until this is set anew. If a change is expected then, a run without jobs
-    /// goes on until that instant.
-    pub(crate) fn hold(&mut self, before: Option<Time>, expects: bool) {
-        (self.hold, self.expects) = (before, expects && before.is_some());
+    /// Expects a change at this instant. A run without jobs goes on until then, because the change may bring some.
+    pub(crate) fn expect(&mut self, change_at: Option<Time>) {
+        self.change_at = change_at;
+    }
+
+    /// Delivers no message at `before` or later, until this is set anew.
+    pub(crate) fn pause(&mut self, before: Option<Time>) {
+        self.pause = before;
     }
 
     /// True if jobs are not over, or have not arrived.
@@ -201,21 +205,23 @@ impl Course {
         self.jobs_left() > 0 || !self.arrivals.is_over()
     }
 
-    /// True if the run waits for a change before it may end.
-    fn is_held(&self) -> bool {
-        let before_end = |hold| self.horizon.is_none_or(|horizon| hold <= horizon);
-        self.ending == Ending::Not && self.hold.is_some_and(before_end)
+    /// Instant before which no message is left, at which the run waits for a change or for the end of its pause.
+    fn held(&self) -> Option<Time> {
+        let hold = self.change_at.into_iter().chain(self.pause).min();
+        let before_end = |hold: &Time| self.horizon.is_none_or(|horizon| *hold <= horizon);
+        hold.filter(|hold| self.ending == Ending::Not && before_end(hold))
+    }
+
+    /// True if a change is due: the run can deliver no message before it.
+    pub(crate) fn is_change_due(&self) -> bool {
+        self.held().is_some_and(|held| self.change_at == Some(held))
+            && self.pause.is_none_or(|pause| Some(pause) > self.change_at)
     }
 
     /// The last instant of which messages may be delivered.
     fn until(&self) -> Option<Time> {
-        let hold = self.hold.map(|hold| hold - Span::TICK);
+        let hold = self.change_at.into_iter().chain(self.pause).map(|hold| hold - Span::TICK);
         self.horizon.into_iter().chain(hold).min()
-    }
-
-    /// True if the run has ended or is being ended.
-    pub(crate) fn is_over(&self) -> bool {
-        self.ending != Ending::Not
     }
 
     /// Number of changes that have taken effect.
@@ -226,7 +232,6 @@ impl Course {
     /// Takes over a change. All messages before its instant must have been delivered.
     pub(crate) fn change(&mut self, change: Change) -> Result<(), RunError> {
         let Change { at, actors, reseeded, horizon, network, arrivals, outages, initial } = change;
-        self.hold(None, false);
         self.horizon = horizon;
         self.changes += 1;
         self.network.change(network, reseeded);
@@ -240,7 +245,9 @@ impl Course {
         for (time, to, message) in initial {
             match message {
                 Message::Wake(timer) => self.agenda.wake(time, to, timer, 0),
-                message => self.agenda.schedule(time, message.phase(), Delivery::first(to, message)),
+                message => {
+                    self.agenda.schedule(time, message.phase(), Delivery::first(to, message))
+                }
             }
         }
         // The next job and the next outage are scheduled ahead, so they are withdrawn first.
@@ -294,7 +301,7 @@ impl Course {
             None => self.next_due()?,
         };
         let Some(key) = next else {
-            if self.is_held() {
+            if self.held().is_some() {
                 return Ok(None);
             }
             self.close();
@@ -336,7 +343,7 @@ impl Course {
         loop {
             let Some(key) = self.agenda.next(self.until()) else { return Ok(None) };
             let jobs = self.jobs_left();
-            let has_jobs = self.has_jobs() || self.expects;
+            let has_jobs = self.has_jobs() || self.change_at.is_some();
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
@@ -410,7 +417,7 @@ impl Course {
     #[cold]
     fn makes_no_progress(&self) -> bool {
         let may_change =
-            self.horizon.is_some() || self.outages.is_some() || self.expects;
+            self.horizon.is_some() || self.outages.is_some() || self.change_at.is_some();
         !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 

@@ -1,5 +1,6 @@
 //! A run, message by message.
 
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::{AnyActor, Message, Outbox, RunMessage};
@@ -100,11 +101,6 @@ impl Snapshot {
     pub fn stats(&self) -> RunStats {
         self.course.stats()
     }
-
-    /// Number of changes that had taken effect.
-    pub fn changes(&self) -> u32 {
-        self.course.changes()
-    }
 }
 
 /// A snapshot cannot go on in this world.
@@ -124,6 +120,8 @@ pub struct Simulation<'a> {
     course: Course,
     actors: Actors,
     journals: Journals,
+    /// Changes that have not taken effect, in order of their instants.
+    changes: VecDeque<Change>,
     observers: Observers<'a>,
     out: Outbox,
 }
@@ -135,14 +133,22 @@ impl<'a> Simulation<'a> {
     /// If the first job of a workload cannot be read.
     pub fn new(mut world: World, driver: Driver) -> Result<Simulation<'a>, RunError> {
         let journals = Journals::new(std::mem::take(&mut world.blueprints));
+        let changes = std::mem::take(&mut world.changes).into();
         let (course, actors) = Course::new(world)?;
         let actors = actors.into_iter().map(Some).collect();
-        Ok(Simulation::of(course, journals, Actors::new(driver, actors)))
+        Ok(Simulation::of(course, journals, Actors::new(driver, actors), changes))
     }
 
-    fn of(course: Course, journals: Journals, actors: Actors) -> Simulation<'a> {
+    fn of(
+        course: Course,
+        journals: Journals,
+        actors: Actors,
+        changes: VecDeque<Change>,
+    ) -> Simulation<'a> {
         let (observers, out) = (Observers::default(), Outbox::default());
-        Simulation { course, actors, journals, observers, out }
+        let mut simulation = Simulation { course, actors, journals, changes, observers, out };
+        simulation.expect();
+        simulation
     }
 
     /// The run of `snapshot`, which goes on as the run of which it was made would have. `world` is the world
@@ -157,10 +163,11 @@ impl<'a> Simulation<'a> {
     ) -> Result<Simulation<'a>, OtherWorld> {
         let Snapshot { mut course, actors, journals } = snapshot;
         let journals = journals.with(std::mem::take(&mut world.blueprints));
+        let changes = world.skip_changes(course.changes());
         if actors.len() != world.actors.len() || !course.reopen(world) {
             return Err(OtherWorld);
         }
-        Ok(Simulation::of(course, journals, Actors::new(driver, actors)))
+        Ok(Simulation::of(course, journals, Actors::new(driver, actors), changes))
     }
 
     /// A copy of the state between two messages.
@@ -204,7 +211,12 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// If the run cannot continue, see [`RunError`].
     pub fn peek(&mut self) -> Result<Option<Time>, RunError> {
-        self.course.next_time()
+        loop {
+            let next = self.course.next_time()?;
+            if next.is_some() || !self.take_change()? {
+                return Ok(next);
+            }
+        }
     }
 
     /// Delivers the next message; `None` when the run is over. The last messages notify actors of the end.
@@ -257,15 +269,9 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
-    /// Delivers no message at `before` or later: [`Simulation::peek`] returns `None` there, and a run without jobs goes
-    /// on until then. `None` = all messages are delivered.
-    pub fn hold(&mut self, before: Option<Time>) {
-        self.course.hold(before, true);
-    }
-
-    /// As [`Simulation::hold`], but the run ends as it would without that.
+    /// Delivers no message at `before` or later: [`Simulation::peek`] returns `None` there. `None` ends the pause.
     pub fn pause(&mut self, before: Option<Time>) {
-        self.course.hold(before, false);
+        self.course.pause(before);
     }
 
     /// True if jobs are not over, or have not arrived.
@@ -273,23 +279,34 @@ impl<'a> Simulation<'a> {
         self.course.has_jobs()
     }
 
-    /// Changes the world at an instant, after all messages before it have been delivered. Returns false if the run ends
-    /// before that.
+    /// Changes the world at an instant, beside the changes that the world has from the start.
     ///
     /// # Errors
-    /// If the run cannot continue, or is past that instant.
-    pub fn change(&mut self, mut change: Change) -> Result<bool, ChangeError> {
-        let at = change.at;
-        self.hold(Some(at));
-        // The next message may have been taken off the agenda before the run was held.
-        let now = self.peek()?.unwrap_or(self.now());
-        if now >= at && !self.course.is_over() {
+    /// If the instant is not after the time of the next message, or another change is due then.
+    pub fn change(&mut self, change: Change) -> Result<(), ChangeError> {
+        let (at, now) = (change.at, self.peek()?.unwrap_or(self.now()));
+        if at <= now {
             return Err(ChangeError::TooLate { at, now });
         }
-        while self.deliver_next(|_, _| ())?.is_some() {}
-        if self.course.is_over() {
-            return Ok(false);
+        let place = self.changes.partition_point(|other| other.at < at);
+        if self.changes.get(place).is_some_and(|other| other.at == at) {
+            return Err(ChangeError::Taken { at });
         }
+        self.changes.insert(place, change);
+        self.expect();
+        Ok(())
+    }
+
+    fn expect(&mut self) {
+        self.course.expect(self.changes.front().map(|change| change.at));
+    }
+
+    /// Lets the next change take effect, if it is due. Returns false if none is.
+    #[cold]
+    fn take_change(&mut self) -> Result<bool, RunError> {
+        let due = self.course.is_change_due().then(|| self.changes.pop_front()).flatten();
+        let Some(mut change) = due else { return Ok(false) };
+        self.expect();
         let known = self.actors.count();
         for (_, added) in change.actors.extract_if(.., |(actor, _)| actor.index() >= known) {
             self.actors.push(added);
@@ -312,7 +329,13 @@ impl<'a> Simulation<'a> {
         &mut self,
         note: impl FnOnce(Time, &Delivery<Message>) -> T,
     ) -> Result<Option<T>, RunError> {
-        let Some(key) = self.course.next(&mut self.observers)? else { return Ok(None) };
+        let key = loop {
+            match self.course.next(&mut self.observers)? {
+                Some(key) => break key,
+                None if self.take_change()? => {}
+                None => return Ok(None),
+            }
+        };
         let (now, delivery) = (self.now(), self.course.message(key));
         let (noted, cause) = (note(now, delivery), Cause::from(delivery));
         // Recorded before the delivery: a restarted actor must be rebuilt before it takes this message.

@@ -1,6 +1,6 @@
 //! The start of a run: actors, arriving jobs, failures, and the network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 
 use haggle_agents::{AnyActor, Message};
@@ -8,6 +8,7 @@ use haggle_model::{ActorId, EventsOrder, Job, Time};
 use haggle_workloads::failures::Outage;
 
 use crate::bounds::{EXAMINED_MAX, NO_PROGRESS_MAX};
+use crate::change::Change;
 use crate::network::Network;
 use crate::recovery::Blueprint;
 
@@ -37,10 +38,28 @@ pub struct World {
     pub initial: Vec<(Time, ActorId, Message)>,
     /// Blueprints by which actors are rebuilt after a crash. An actor without one keeps its state.
     pub blueprints: BTreeMap<ActorId, Blueprint>,
+    /// Changes while the run goes on, in order of their instants.
+    pub changes: Vec<Change>,
     /// Largest number of consecutive messages without progress of a job.
     pub no_progress_max: u64,
     /// Largest number of plans, steps of plans and intervals examined without progress of a job.
     pub examined_max: u64,
+}
+
+impl World {
+    /// Puts the first `count` changes into the world, as far as a run that has taken them reads from it, and returns the
+    /// others.
+    pub(crate) fn skip_changes(&mut self, count: u32) -> VecDeque<Change> {
+        let mut changes = VecDeque::from(std::mem::take(&mut self.changes));
+        for change in changes.drain(..(count as usize).min(changes.len())) {
+            self.arrivals = change.arrivals.unwrap_or(std::mem::take(&mut self.arrivals));
+            self.outages = change.outages.or(self.outages.take());
+            let known = self.actors.len();
+            let added = change.actors.into_iter().filter(|(actor, _)| actor.index() >= known);
+            self.actors.extend(added.map(|(_, actor)| actor));
+        }
+        changes
+    }
 }
 
 impl Default for World {
@@ -55,6 +74,7 @@ impl Default for World {
             order: EventsOrder::default(),
             initial: Vec::new(),
             blueprints: BTreeMap::new(),
+            changes: Vec::new(),
             no_progress_max: NO_PROGRESS_MAX,
             examined_max: EXAMINED_MAX,
         }

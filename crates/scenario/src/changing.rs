@@ -7,7 +7,10 @@ const CHANGES: [(&str, &str); 37] = [
     ("workload", JOBS),
     ("user.workload", JOBS),
     ("user.patience", "jobs that are submitted from then on"),
-    ("provider.policy", "decisions from then on; the queue of rigid jobs is planned anew, and promises may break"),
+    (
+        "provider.policy",
+        "decisions from then on; the queue of rigid jobs is planned anew, and promises may break",
+    ),
     ("provider.overrun", "attempts that start from then on"),
     ("provider.on-failure", "attempts that are lost from then on"),
     ("provider.max-attempts", "attempts that are lost from then on"),
@@ -38,7 +41,10 @@ const CHANGES: [(&str, &str); 37] = [
     ("network.reordering", MESSAGES),
     ("network.link.latency", MESSAGES),
     ("network.partition", MESSAGES),
-    ("failures", "failures that begin from then on; failed processors come back at the time drawn before"),
+    (
+        "failures",
+        "failures that begin from then on; failed processors come back at the time drawn before",
+    ),
 ];
 
 const JOBS: &str = "jobs that are submitted from then on";
@@ -53,12 +59,18 @@ const FIXED: [(&str, &str); 24] = [
     ("scenario.seed", "a change has a key `seed` of its own"),
     ("workload.name", "names stay"),
     ("workload.data", "the scheduler of a grid knows the data of each workload from the start"),
-    ("workload.share", "the scheduler of a grid knows the sessions of each workload from the start"),
+    (
+        "workload.share",
+        "the scheduler of a grid knows the sessions of each workload from the start",
+    ),
     ("workload.workflows", "users keep the tasks of their workflows from the start"),
     ("workload.applications", "clusters know the applications from the start"),
     ("user", "jobs at their present receiver would be left behind"),
     ("provider", "running work and accepted work depend on it"),
-    ("provider.processors", "running work and accepted work depend on it; `failures` of a change take processors away"),
+    (
+        "provider.processors",
+        "running work and accepted work depend on it; `failures` of a change take processors away",
+    ),
     ("metascheduler", "its agreements depend on it"),
     ("network", "actors repeat messages by it from the start"),
     ("network.link", "a link has fixed ends"),

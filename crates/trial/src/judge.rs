@@ -142,7 +142,8 @@ impl Judge<'_> {
                 break;
             }
         }
-        if experiment.scenario.sweep.is_some() && outcome == Outcome::Held {
+        let Scenario { sweep, branches, .. } = &experiment.scenario;
+        if (sweep.is_some() || !branches.is_empty()) && outcome == Outcome::Held {
             return self.sweep(experiment, done);
         }
         Ok(outcome)

@@ -24,7 +24,10 @@ impl Services {
         config.bargaining = bargaining;
         config.publishes = publishes;
         // Attempts that write checkpoints go on by the rule with which they began.
-        if !matches!((config.on_failure, on_failure), (OnFailure::Resume(_), _) | (_, OnFailure::Resume(_))) {
+        if !matches!(
+            (config.on_failure, on_failure),
+            (OnFailure::Resume(_), _) | (_, OnFailure::Resume(_))
+        ) {
             config.on_failure = on_failure;
         }
         if config.scheduler != scheduler {
@@ -46,7 +49,8 @@ impl Turn<'_> {
             queue.failed(*now, down, &[]);
         }
         let held = |piece| HeldJob::of(piece);
-        let jobs = Vec::from_iter(core.pieces.iter().filter_map(|(slot, it)| Some((slot, held(it)?))));
+        let jobs =
+            Vec::from_iter(core.pieces.iter().filter_map(|(slot, it)| Some((slot, held(it)?))));
         for (slot, job) in &jobs {
             if let Some(request) = job.request_to_go_on(*slot, *now, &core.config) {
                 queue.submit(*now, request);

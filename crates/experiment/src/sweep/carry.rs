@@ -164,9 +164,9 @@ fn branch_off(
         Ok::<(), SweepError>(())
     })?;
     let trunks = trunks.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let others = numbered.iter().flat_map(|&(place, family)| {
-        split(family).1.into_iter().map(move |run| (place, run))
-    });
+    let others = numbered
+        .iter()
+        .flat_map(|&(place, family)| split(family).1.into_iter().map(move |run| (place, run)));
     let others = Vec::from_iter(others);
     side_by_side(conduct.workers.min(others.len()), &others, |(place, run)| {
         alone(run, trunks.get(place).map_or(Sharing::Nothing, Sharing::Uses))

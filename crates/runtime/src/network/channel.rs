@@ -91,7 +91,9 @@ impl Channel {
             (_, new) => new,
         };
         self.duplication = match (self.duplication.take().filter(|_| keep), duplication) {
-            (Some((old, copies)), Some((new, _))) => Some((Chance { share: new.share, ..old }, copies)),
+            (Some((old, copies)), Some((new, _))) => {
+                Some((Chance { share: new.share, ..old }, copies))
+            }
             (_, new) => new,
         };
         // The transport itself cannot change, so its time-out and seeds need not either.

@@ -41,7 +41,12 @@ pub(crate) fn changes_fit(
         let user = &submitted.user;
         if later.users.iter().all(|it| it.name != *user) {
             let message = format!("no user is called \"{user}\"");
-            report(&format!("submit.{index}.user"), message, "no such user", "name a user of the scenario");
+            report(
+                &format!("submit.{index}.user"),
+                message,
+                "no such user",
+                "name a user of the scenario",
+            );
         }
         for (number, job) in submitted.jobs.iter().enumerate() {
             if job.submit < at {
@@ -61,18 +66,21 @@ pub(crate) fn changes_fit(
         for (number, outage) in outages.enumerate() {
             if outage.first().is_some_and(|from| *from < at) {
                 let path = format!("failures.{index}.outages.{number}");
-                let message = "an outage begins before the change, so it would not happen".to_owned();
+                let message =
+                    "an outage begins before the change, so it would not happen".to_owned();
                 report(&path, message, "too early", "times count from the start of the run");
             }
         }
     }
     if change.seed.is_some() && before.workloads.iter().any(|it| it.workflows.is_some()) {
-        let message = "the seed cannot change: users keep the workflows that were drawn by it".to_owned();
+        let message =
+            "the seed cannot change: users keep the workflows that were drawn by it".to_owned();
         report("seed", message, "fixed", "remove it; other changes are possible");
     }
     for (old, new) in before.providers.iter().zip(&later.providers) {
         if let Some(reason) = keeps_queue(old, new, later) {
-            let message = format!("the policy of provider \"{}\" cannot change: {reason}", new.name);
+            let message =
+                format!("the policy of provider \"{}\" cannot change: {reason}", new.name);
             let help = "policies \"fcfs\", \"easy\" and \"conservative\" may follow each other";
             report("set", message, "this policy", help);
         }

@@ -180,13 +180,17 @@ pub(super) fn branches(scenario: &Scenario, root: &Node, findings: &mut Findings
     let mut puts = vec![Vec::new()];
     let before = nodes(root, &Path::root().key("change"));
     for branch in &all {
-        let (Some(name), Value::Table(entries)) = (branch.get("name"), &branch.value) else { continue };
+        let (Some(name), Value::Table(entries)) = (branch.get("name"), &branch.value) else {
+            continue;
+        };
         if names.iter().any(|known| known.text() == name.text()) {
             findings.problems.push(Problem {
                 message: format!("two branches are called \"{}\"", name.text().unwrap_or("")),
                 span: name.span.clone(),
                 label: "taken".into(),
-                help: Some(format!("give it another `name`; the run without a branch is \"{BASE}\"")),
+                help: Some(format!(
+                    "give it another `name`; the run without a branch is \"{BASE}\""
+                )),
             });
         }
         let own = entries.iter().filter(|entry| entry.key != "name").cloned().collect();
@@ -297,7 +301,8 @@ fn find(
         label: "leads nowhere".into(),
         help: Some(search.dead_end.filter(|_| !too_late).unwrap_or_else(|| {
             if too_late {
-                return "sweeps, branches, `set` and `extends` are read before values are set".into();
+                return "sweeps, branches, `set` and `extends` are read before values are set"
+                    .into();
             }
             "write keys and names with dots, such as \"provider.*.policy\"".into()
         })),

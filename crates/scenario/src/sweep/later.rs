@@ -81,10 +81,12 @@ impl Reading<'_> {
                 doubts.push(Self::unchanged(change, root.place(&at)));
             }
             let after = format!("after the change at {}: ", change.at);
-            problems.extend(findings.problems.into_iter().map(|it| Problem {
-                message: format!("{after}{}", it.message),
-                ..it
-            }));
+            problems.extend(
+                findings
+                    .problems
+                    .into_iter()
+                    .map(|it| Problem { message: format!("{after}{}", it.message), ..it }),
+            );
             before = later.clone();
             all.push(later);
         }

@@ -8,6 +8,7 @@ use super::keys::{chosen, member, named};
 use super::records;
 use super::size::Theme;
 use super::strings::{Kind, Role, role};
+use haggle_scenario::changing::changes;
 use haggle_scenario::schema::SCHEMA;
 
 /// Fills in every open string, and replaces names that no longer exist.
@@ -141,9 +142,12 @@ impl Names {
 struct Places(Vec<Place>);
 
 /// A place that an axis may vary.
+#[derive(Clone)]
 struct Place {
     /// Path to it.
     path: String,
+    /// The path without names and numbers.
+    way: String,
     /// The type of the table and the key.
     table: String,
     key: String,
@@ -153,32 +157,41 @@ struct Place {
 impl Places {
     fn of(document: &toml::Table) -> Places {
         let mut places = Places(Vec::new());
-        places.table(document, "", "Scenario", SCHEMA.whole());
+        places.table(document, ("", ""), "Scenario", SCHEMA.whole());
         places
     }
 
-    fn table(&mut self, table: &toml::Table, prefix: &str, name: &str, schema: &'static Json) {
+    /// `at` is the beginning of paths and of ways of this table.
+    fn table(&mut self, table: &toml::Table, at: (&str, &str), name: &str, schema: &'static Json) {
         let schema = chosen(table, schema).1;
         for (key, value) in table {
             // Keys that a sweep must not vary: they name things or describe the sweep itself.
-            if matches!(key.as_str(), "sweep" | "set" | "name" | "extends" | "figure") {
+            if matches!(
+                key.as_str(),
+                "sweep" | "set" | "name" | "extends" | "figure" | "change" | "branch"
+            ) {
                 continue;
             }
             let property = &schema["properties"][key];
-            let path = format!("{prefix}{key}");
+            let (path, way) = (format!("{}{key}", at.0), format!("{}{key}", at.1));
             let (type_name, inner) = named(member(property));
             let type_name = type_name.unwrap_or(name);
             match value {
-                Value::Table(table) => self.table(table, &format!("{path}."), type_name, inner),
+                Value::Table(table) => {
+                    let at = (format!("{path}."), format!("{way}."));
+                    self.table(table, (&at.0, &at.1), type_name, inner);
+                }
                 Value::Array(items) if items.iter().all(Value::is_table) => {
                     for (index, table) in items.iter().filter_map(Value::as_table).enumerate() {
                         let own = table.get("name").and_then(Value::as_str);
                         let own = own.map_or_else(|| (index + 1).to_string(), str::to_owned);
-                        self.table(table, &format!("{path}.{own}."), type_name, inner);
+                        let at = (format!("{path}.{own}."), format!("{way}."));
+                        self.table(table, (&at.0, &at.1), type_name, inner);
                     }
                 }
                 _ => self.0.push(Place {
                     path,
+                    way,
                     table: name.to_owned(),
                     key: key.clone(),
                     schema: property,
@@ -190,6 +203,14 @@ impl Places {
     fn fill(&self, document: &mut toml::Table, names: &Names, draw: &mut Draw<'_>) {
         if let Some(set) = document.get_mut("set").and_then(Value::as_table_mut) {
             self.fill_set(set, names, draw);
+        }
+        for list in ["change", "branch"] {
+            let changes = document.get_mut(list).and_then(Value::as_array_mut);
+            let settings = changes.into_iter().flatten().filter_map(|it| it.get_mut("set"));
+            for set in settings.filter_map(Value::as_table_mut) {
+                // Most keys cannot change while a run goes on, and would only be refused.
+                self.changing(draw).fill_set(set, names, draw);
+            }
         }
         let sweep = document.get_mut("sweep").and_then(|sweep| sweep.get_mut("axis"));
         for axis in sweep.and_then(Value::as_array_mut).into_iter().flatten() {
@@ -213,6 +234,12 @@ impl Places {
         for figure in figures.into_iter().flatten() {
             fill_reference(figure.get_mut("against"), &axes, draw);
         }
+    }
+
+    /// The places whose values may change while a run goes on; now and then all places.
+    fn changing(&self, draw: &mut Draw<'_>) -> Places {
+        let all = draw.dice.chance(10);
+        Places(self.0.iter().filter(|place| all || changes(&place.way).is_ok()).cloned().collect())
     }
 
     fn fill_axis(&self, axis: &mut toml::Table, names: &Names, draw: &mut Draw<'_>) {

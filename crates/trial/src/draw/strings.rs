@@ -79,6 +79,8 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Figure", "name") => Role::Own("f"),
         ("Axis", "name") => Role::Own("a"),
         ("AxisVariant", "name") => Role::Own("v"),
+        ("Branch", "name") => Role::Own("b"),
+        ("SubmittedJobs", "user") => Role::Names(&[User]),
         ("Header", "name") => Role::Own("case"),
         ("Step", "pool") => Role::Own("pool"),
         ("User", "workload") | ("Workload", "merge") => Role::Names(&[Workload]),
