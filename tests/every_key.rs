@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 35] = [
+const BASES: [&str; 36] = [
     "queue",
     "bags",
     "reservations",
@@ -58,6 +58,7 @@ const BASES: [&str; 35] = [
     "steps",
     "log",
     "sweep",
+    "changes",
 ];
 const LAWS: &str = "laws";
 const READ: [&str; 8] = [
@@ -185,7 +186,7 @@ fn read(scenario: &Value, folder: &Path) -> Option<Experiment> {
 
 fn look(scenario: &Value, folder: &Path) -> Seen {
     let Some(experiment) = read(scenario, folder) else { return Seen::Refused };
-    if experiment.scenario.sweep.is_some() {
+    if experiment.runs().count() > 1 {
         return Seen::Several;
     }
     let one = experiment.runs().next().expect("a run");
@@ -212,7 +213,7 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
     let output = results.path().join("results");
     let mut warnings: BTreeSet<String> =
         experiment.warnings.found.iter().map(|warning| warning.message.clone()).collect();
-    if experiment.scenario.sweep.is_some() {
+    if experiment.runs().count() > 1 {
         let conduct = SweepConduct {
             output: &output,
             wanted: Wanted { keep: Keep::Tables, any_build: false },

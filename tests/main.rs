@@ -5,6 +5,7 @@ mod book;
 mod claims;
 mod cli_bargaining;
 mod cli_bounds;
+mod cli_branch;
 mod cli_broken_parts;
 mod cli_compare;
 mod cli_ends;

@@ -111,5 +111,7 @@ impl Drop for Trunk {
     fn drop(&mut self) {
         // A journal that stays is replaced by the next run of the sweep.
         let _ = fs::remove_file(&self.path);
+        // The folder of the last one.
+        let _ = self.path.parent().map(fs::remove_dir);
     }
 }
