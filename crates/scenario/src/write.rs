@@ -30,15 +30,38 @@ impl Scenario {
         let recorded = recorded.filter_map(|it| it.recorded.as_mut());
         let loads = self.plans.iter_mut().filter_map(|plans| plans.loads.as_mut());
         for log in logs.chain(recorded.map(|recorded| &mut recorded.log)).chain(loads) {
-            if log.starts_with('$') || Path::new(log).is_absolute() {
-                continue;
-            }
-            *log = relative(&absolute(from.join(&*log))?, &absolute(to)?)
-                .to_string_lossy()
-                .into_owned();
+            relocated(log, from, to)?;
+        }
+        for (path, value) in self.changes.iter_mut().flat_map(|change| &mut change.set) {
+            let key = path.rsplit('.').next().unwrap_or_default();
+            relocate_below(key, value, from, to)?;
         }
         Ok(())
     }
+}
+
+/// Rewrites the paths in the value of a key, and of the keys below it.
+fn relocate_below(key: &str, value: &mut toml::Value, from: &Path, to: &Path) -> io::Result<()> {
+    match value {
+        toml::Value::String(text) if ["log", "files", "loads"].contains(&key) => {
+            relocated(text, from, to)
+        }
+        toml::Value::Array(items) => {
+            items.iter_mut().try_for_each(|item| relocate_below(key, item, from, to))
+        }
+        toml::Value::Table(table) => {
+            table.iter_mut().try_for_each(|(key, value)| relocate_below(key, value, from, to))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn relocated(log: &mut String, from: &Path, to: &Path) -> io::Result<()> {
+    if !log.starts_with('$') && !Path::new(log).is_absolute() {
+        let target = relative(&absolute(from.join(&*log))?, &absolute(to)?);
+        *log = target.to_string_lossy().into_owned();
+    }
+    Ok(())
 }
 
 /// Path from the folder `base` to `target`, both absolute.

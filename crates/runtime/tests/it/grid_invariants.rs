@@ -191,7 +191,7 @@ pub(crate) fn grid(seed: u64) -> Grid {
 /// Runs a grid, and prints its seed so that it can be examined.
 fn run(seed: u64) -> (Grid, GridRan) {
     let grid = grid(seed);
-    let ran = std::panic::catch_unwind(|| grid.run_on_both());
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| grid.run_on_both()));
     match ran {
         Ok(ran) => (grid, ran),
         Err(panic) => {

@@ -198,6 +198,7 @@ impl Grid {
             horizon: self.horizon,
             order: Default::default(),
             blueprints: Default::default(),
+            changes: Vec::new(),
             no_progress_max: self.no_progress_max,
             examined_max: EXAMINED_MAX,
         }

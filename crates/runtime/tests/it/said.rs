@@ -286,6 +286,7 @@ table! {
         OutageDue { resource: Public, restore: Public },
         Crashed {},
         Restarted {},
+        Changed { 0: Public },
         RunOver {},
     }
 }

@@ -455,6 +455,7 @@ impl Setup {
         World {
             actors,
             blueprints,
+            changes: Vec::new(),
             arrivals,
             outages,
             horizon: self.horizon,
