@@ -55,7 +55,7 @@ impl Nature {
 }
 
 impl Nature {
-    /// Takes over the resources. Those that are down are still known by their numbers.
+    /// Takes over the resources. Resources that are down keep their numbers.
     fn on_changed(&mut self, anew: AnyActor, from: ActorId, out: &mut Outbox) {
         match anew {
             AnyActor::Nature(anew) => *self = anew,

@@ -9,9 +9,10 @@ use toml::{Table, Value};
 
 use super::example::setting;
 use super::run::{How, into_folder};
-use super::{Error, compare, complete, read_scenario, sweep};
+use super::{Error, compare, complete, open_run, read_scenario, sweep};
 use crate::exit::Exit;
-use crate::report::say;
+use crate::experiment::run::BUILD;
+use crate::report::{say, warn_of};
 
 /// Run a run's scenario again with other settings, jobs or failures from an instant on
 ///
@@ -21,10 +22,10 @@ use crate::report::say;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle run --example quickstart -o base
-  haggle branch base --at 3d --set provider.north.policy=easy -o easy
+  haggle branch base --at 3d --set provider.north.policy=easy -o other
   haggle branch base --at 3d --fail north:64@3d..4d -o outage
   haggle branch base --at 3d --runs 5 -o futures  # other random numbers from then on
-  haggle plot base easy outage --kind queue-length --output queues.png")]
+  haggle plot base other outage --kind queue-length --output queues.png")]
 pub(crate) struct Args {
     /// Folder of a run, or a scenario file
     #[arg(value_name = "RUN")]
@@ -110,6 +111,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             message: format!("the branch would replace its base `{}`", output.display()),
             hint: "name another folder with -o".to_owned(),
         });
+    }
+    if is_run && !args.how.quiet {
+        warn_of(&other_build(&args.run)?);
     }
     let branched = source.extended("branch", &tables.to_string());
     if args.runs.is_some() {
@@ -218,6 +222,18 @@ fn futures(scenario: &Table, change: usize, runs: u32) -> Table {
         ("max-runs".to_owned(), i64::from(runs.max(1_000)).into()),
         ("axis".to_owned(), vec![Value::Table(axis)].into()),
     ])
+}
+
+/// A warning if another build made the run: its beginning may differ from that of the branch.
+fn other_build(run: &Path) -> Result<Vec<String>, Error> {
+    let made = open_run(run)?.provenance()?.build;
+    let differs = made != BUILD;
+    Ok(Vec::from_iter(differs.then(|| {
+        format!(
+            "`{}` was made by another build of haggle, so it may differ from the branch before the instant, too",
+            run.display()
+        )
+    })))
 }
 
 /// True if two paths lead to the same folder.

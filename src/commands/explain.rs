@@ -35,6 +35,7 @@ const STARTS_MAX: usize = 2_000;
   haggle explain runs/quickstart 1234
   haggle explain runs/quickstart 'west-jobs!35' 1234  # several jobs
   haggle explain runs/quickstart 1234 --messages
+  haggle explain runs/base 1234 --beside runs/branch
   haggle run --example reservations --output runs/small
   haggle explain runs/small --starts  # each start of a small run, and its reason")]
 pub(crate) struct Args {
@@ -47,6 +48,9 @@ pub(crate) struct Args {
     /// List all starts of a small run in order of time, each with its reason
     #[arg(long, conflicts_with = "jobs")]
     starts: bool,
+    /// Explain the same jobs in this run, too, such as a branch; may be given several times
+    #[arg(long = "beside", value_name = "DIR", conflicts_with = "starts")]
+    beside: Vec<PathBuf>,
     /// List the messages about the job as well; the run must have recorded them
     #[arg(long, conflicts_with = "starts")]
     messages: bool,
@@ -69,17 +73,41 @@ fn asked(text: &str) -> Result<Asked, String> {
 /// Prints the stories.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let run = open_run(&args.folder)?;
-    let text = match args.starts {
-        true => starts(&run, args.json)?,
-        false => stories(&run, args)?,
+    let text = match (args.starts, args.beside.as_slice()) {
+        (true, _) => starts(&run, args.json)?,
+        (false, []) => stories(&run, &args.jobs, args)?,
+        (false, others) => side_by_side(&run, others, args)?,
     };
     print(&text)?;
     Ok(Exit::Success)
 }
 
-fn stories(run: &RunReader, args: &Args) -> Result<String, Error> {
-    let mut jobs: Vec<JobRow> = Vec::new();
+/// The stories of the same jobs in several runs. A job is found by its number in its workload, because its number in
+/// the run may differ.
+fn side_by_side(run: &RunReader, others: &[PathBuf], args: &Args) -> Result<String, Error> {
+    let mut names = Vec::new();
     for (asked, found) in args.jobs.iter().zip(find(run, &args.jobs)?) {
+        let Some(job) = found else { return Err(unknown(asked, run)?) };
+        names.push(Asked::InWorkload(job.workload, job.job_id));
+    }
+    let mut texts = Vec::new();
+    for (place, folder) in [&args.folder].into_iter().chain(others).enumerate() {
+        let other = if place == 0 { None } else { Some(open_run(folder)?) };
+        let text = stories(other.as_ref().unwrap_or(run), &names, args)?;
+        texts.push(match args.json {
+            true => text,
+            false => format!("{}\n\n{text}", folder.display()),
+        });
+    }
+    Ok(match args.json {
+        true => format!("[{}]\n", texts.join(",")),
+        false => texts.join("\n"),
+    })
+}
+
+fn stories(run: &RunReader, names: &[Asked], args: &Args) -> Result<String, Error> {
+    let mut jobs: Vec<JobRow> = Vec::new();
+    for (asked, found) in names.iter().zip(find(run, names)?) {
         match found {
             // The same job by both of its numbers has one story.
             Some(job) if jobs.iter().any(|it| it.job == job.job) => {}

@@ -308,7 +308,7 @@ impl Reading<'_> {
                 uses: Uses::default(),
             };
             let (found, mut uses) = check.run();
-            // What follows from a scenario with problems would only repeat them.
+            // Later scenarios would only repeat the problems of an earlier one.
             let later = if found.is_empty() && findings.problems.is_empty() {
                 self.later(&root, &scenario, &mut problems, &mut uses.doubts)
             } else {

@@ -1,7 +1,7 @@
 //! The scenarios that hold after the changes of a run.
 //!
-//! A change is read as a scenario that extends the one before it: its values are set, its failures and its seed are put
-//! into it, and the result is checked as any scenario. Keys that cannot change are refused.
+//! A change is read as a scenario that extends the one before it. Its values, its failures and its seed are put into it,
+//! and the result is checked as any scenario. Keys that cannot change are refused.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
