@@ -159,6 +159,22 @@ fn jobs_and_failures_join_from_an_instant_on() {
 }
 
 #[test]
+fn failures_of_a_branch_come_beside_those_of_the_run() {
+    let failing = format!(
+        "{SMALL}[[failures]]\nof = [\"north\"]\nnodes = 2\noutages = [[\"40s\", \"60s\"]]\n"
+    );
+    let folder = Folder::with(&[("failing.toml", &failing)]);
+    succeeds(&folder, &["run", "failing.toml", "-o", "base", "--check"]);
+    // Two processors are down from 40 to 60 s. The first job is lost, and needs three of them again.
+    assert_eq!(starts(&folder, "base"), [60.0, 160.0, 210.0]);
+    let fail =
+        ["branch", "base", "--at", "45s", "--fail", "north:3@50s..90s", "-o", "both", "--check"];
+    succeeds(&folder, &fail);
+    // The first two processors are down from 40 to 90 s, the third one from 50 s on.
+    assert_eq!(starts(&folder, "both"), [90.0, 190.0, 240.0]);
+}
+
+#[test]
 fn a_branch_is_the_run_itself_before_its_instant() {
     let folder = Folder::with(&[("base.toml", BASE)]);
     succeeds(&folder, &["run", "base.toml", "-o", "base", "--no-figures"]);

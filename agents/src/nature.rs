@@ -1,5 +1,8 @@
 //! Nature: makes processors fail and restores them.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
 use haggle_model::{ActorId, ProcessorSet, Time};
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +20,22 @@ pub struct Nature {
     owned: Vec<(ActorId, ProcessorSet)>,
     /// The end of each resource in `owned`.
     ends: Vec<u32>,
+    /// Places in `owned` that are down, by owner.
+    down: BTreeMap<ActorId, BTreeSet<u32>>,
+    /// True if several resources may have the same processors.
+    overlap: bool,
 }
 
 impl Nature {
-    /// Nature for these resources. Each has one or several owners, with their processors that fail
-    /// together.
+    /// Nature for these resources, which have no processors in common. Each has one or several owners, with their
+    /// processors that fail together.
     pub fn new(resources: Vec<Vec<(ActorId, ProcessorSet)>>) -> Nature {
-        let mut nature = Nature { owned: Vec::new(), ends: Vec::with_capacity(resources.len()) };
+        let mut nature = Nature {
+            owned: Vec::new(),
+            ends: Vec::with_capacity(resources.len()),
+            down: BTreeMap::new(),
+            overlap: false,
+        };
         for owners in resources {
             nature.owned.extend(owners);
             nature.ends.push(nature.owned.len() as u32);
@@ -31,15 +43,36 @@ impl Nature {
         nature
     }
 
-    /// The owners of a resource, with their processors that fail together.
-    fn owners(&self, resource: u32) -> &[(ActorId, ProcessorSet)] {
+    /// Resources may have processors in common, which are down while any of them is.
+    pub fn overlapping(self) -> Nature {
+        Nature { overlap: true, ..self }
+    }
+
+    /// Places in `owned` of a resource.
+    fn places(&self, resource: u32) -> Range<u32> {
         let start = resource.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        &self.owned[start as usize..self.ends[resource as usize] as usize]
+        start..self.ends[resource as usize]
+    }
+
+    /// The processors at a place that no other resource of the owner holds down.
+    fn alone(&self, place: u32) -> ProcessorSet {
+        let (owner, processors) = &self.owned[place as usize];
+        let mut alone = processors.clone();
+        if self.overlap {
+            for &other in self.down.get(owner).into_iter().flatten().filter(|it| **it != place) {
+                alone.remove_all(&alone.intersection(&self.owned[other as usize].1));
+            }
+        }
+        alone
     }
 
     fn on_outage(&mut self, resource: u32, restore: Time, out: &mut Outbox) {
-        for (owner, processors) in self.owners(resource) {
-            out.send(*owner, ResourceMessage::Failed { processors: processors.clone() });
+        for place in self.places(resource) {
+            let (owner, processors) = (self.owned[place as usize].0, self.alone(place));
+            self.down.entry(owner).or_default().insert(place);
+            if !processors.is_empty() {
+                out.send(owner, ResourceMessage::Failed { processors });
+            }
         }
         // Some resources are never repaired.
         if restore < Time::FOREVER {
@@ -48,8 +81,12 @@ impl Nature {
     }
 
     fn on_restore_due(&mut self, resource: u32, out: &mut Outbox) {
-        for (owner, processors) in self.owners(resource) {
-            out.send(*owner, ResourceMessage::Restored { processors: processors.clone() });
+        for place in self.places(resource) {
+            let (owner, processors) = (self.owned[place as usize].0, self.alone(place));
+            self.down.entry(owner).or_default().remove(&place);
+            if !processors.is_empty() {
+                out.send(owner, ResourceMessage::Restored { processors });
+            }
         }
     }
 }
@@ -58,7 +95,10 @@ impl Nature {
     /// Takes over the resources. Resources that are down keep their numbers.
     fn on_changed(&mut self, anew: AnyActor, from: ActorId, out: &mut Outbox) {
         match anew {
-            AnyActor::Nature(anew) => *self = anew,
+            AnyActor::Nature(anew) => {
+                let down = std::mem::take(&mut self.down);
+                *self = Nature { down, ..anew };
+            }
             _ => out.refuse(from),
         }
     }

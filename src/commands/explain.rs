@@ -35,7 +35,7 @@ const STARTS_MAX: usize = 2_000;
   haggle explain runs/quickstart 1234
   haggle explain runs/quickstart 'west-jobs!35' 1234  # several jobs
   haggle explain runs/quickstart 1234 --messages
-  haggle explain runs/base 1234 --beside runs/branch
+  haggle explain runs/quickstart 1234 --beside runs/quickstart
   haggle run --example reservations --output runs/small
   haggle explain runs/small --starts  # each start of a small run, and its reason")]
 pub(crate) struct Args {

@@ -3,7 +3,7 @@
 //! Owners have numbers of members, for example a provider and its processors. The caller decides
 //! the kind of the members.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +109,7 @@ pub fn failing(
     let mut warnings = Vec::new();
     for (number, table) in (1..).zip(tables) {
         let first = nodes.len();
+        let known: BTreeSet<usize> = nodes.iter().map(|node| node.owner).collect();
         let mut groups = Vec::new();
         for (owner, &(name, members)) in owners.iter().enumerate() {
             // A table has either actors or owners of processors.
@@ -134,6 +135,10 @@ pub fn failing(
             let owner = owners[node.owner].0;
             let name = match table.actors {
                 Some(_) => format!("crash of {owner}"),
+                // Another table about the same owner has random numbers of its own.
+                None if known.contains(&node.owner) => {
+                    format!("{owner}/{} in table {number}", node.members.start)
+                }
                 None => format!("{owner}/{}", node.members.start),
             };
             failures.resources.push(Resource { name, cause });

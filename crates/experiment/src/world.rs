@@ -400,6 +400,10 @@ impl Stage {
             }
         }
         let nature = Nature::new(nodes.iter().map(members).collect());
+        let mut named = BTreeSet::new();
+        let again = tables.iter().flat_map(|table| &table.of).any(|owner| !named.insert(owner));
+        // Only failures of a change may come beside others of the same owner.
+        let nature = if again { nature.overlapping() } else { nature };
         let due = Box::new(begun.into_iter().chain(outages));
         let resources = nodes.len() as u64;
         // The number of nature is unknown until all other actors have theirs.

@@ -73,6 +73,8 @@ pub(super) struct Check<'a> {
     /// Values replaced there by stand-ins; no further problem is reported about them.
     pub(super) replaced: &'a [Path],
     pub(super) logs: Logs,
+    /// Number of tables of failures, from the end, that changes have added.
+    pub(super) added_failures: usize,
     pub(super) problems: Vec<Problem>,
     /// Errors of environment variables in paths of logs; each is reported once.
     pub(super) unset: BTreeSet<String>,

@@ -303,6 +303,7 @@ impl Reading<'_> {
                 root: &root,
                 replaced: &replaced,
                 logs,
+                added_failures: 0,
                 problems: Vec::new(),
                 unset: BTreeSet::new(),
                 uses: Uses::default(),

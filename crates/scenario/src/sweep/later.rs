@@ -50,7 +50,7 @@ impl Reading<'_> {
             figures: Vec::new(),
             ..scenario.clone()
         };
-        let mut all = Vec::new();
+        let (mut all, mut added) = (Vec::new(), 0);
         for (index, change) in scenario.changes.iter().enumerate() {
             let at = Path::root().key("change").index(index);
             let mut findings = Findings::default();
@@ -60,6 +60,7 @@ impl Reading<'_> {
             findings.problems.extend(puts.iter().filter_map(fixed));
             axis::put_all(puts.iter(), &mut document);
             add(&mut document, root, &at);
+            added += change.failures.len();
             let found = conform(&mut document);
             findings.problems.extend(found.problems);
             let later = match Scenario::deserialize(document.to_toml()) {
@@ -70,7 +71,7 @@ impl Reading<'_> {
                 }
             };
             if findings.problems.is_empty() {
-                findings.problems.extend(self.problems(&later, &document));
+                findings.problems.extend(self.problems(&later, &document, added));
             }
             if findings.problems.is_empty() {
                 let past = index.checked_sub(1).map(|past| &scenario.changes[past]);
@@ -93,8 +94,8 @@ impl Reading<'_> {
         all
     }
 
-    /// Problems of a scenario, given with its document.
-    fn problems(&self, scenario: &Scenario, root: &Node) -> Vec<Problem> {
+    /// Problems of a scenario, given with its document and the number of tables of failures that changes have added.
+    fn problems(&self, scenario: &Scenario, root: &Node, added_failures: usize) -> Vec<Problem> {
         let Reading { source, lines, logs, .. } = *self;
         let check = Check {
             scenario,
@@ -104,6 +105,7 @@ impl Reading<'_> {
             root,
             replaced: &[],
             logs,
+            added_failures,
             problems: Vec::new(),
             unset: BTreeSet::new(),
             uses: Uses::default(),
