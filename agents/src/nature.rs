@@ -22,8 +22,8 @@ pub struct Nature {
     ends: Vec<u32>,
     /// Places in `owned` that are down, by owner.
     down: BTreeMap<ActorId, BTreeSet<u32>>,
-    /// True if several resources may have the same processors.
-    overlap: bool,
+    /// Failures under way as they were sent, by owner; `None` if no resources have processors in common.
+    sent: Option<BTreeMap<ActorId, Vec<ProcessorSet>>>,
 }
 
 impl Nature {
@@ -34,7 +34,7 @@ impl Nature {
             owned: Vec::new(),
             ends: Vec::with_capacity(resources.len()),
             down: BTreeMap::new(),
-            overlap: false,
+            sent: None,
         };
         for owners in resources {
             nature.owned.extend(owners);
@@ -43,9 +43,10 @@ impl Nature {
         nature
     }
 
-    /// Resources may have processors in common, which are down while any of them is.
+    /// Resources may have processors in common. Processors that have failed together come back together, as soon as none
+    /// of them belongs to a resource that is down.
     pub fn overlapping(self) -> Nature {
-        Nature { overlap: true, ..self }
+        Nature { sent: Some(BTreeMap::new()), ..self }
     }
 
     /// Places in `owned` of a resource.
@@ -54,25 +55,21 @@ impl Nature {
         start..self.ends[resource as usize]
     }
 
-    /// The processors at a place that no other resource of the owner holds down.
-    fn alone(&self, place: u32) -> ProcessorSet {
-        let (owner, processors) = &self.owned[place as usize];
-        let mut alone = processors.clone();
-        if self.overlap {
-            for &other in self.down.get(owner).into_iter().flatten().filter(|it| **it != place) {
-                alone.remove_all(&alone.intersection(&self.owned[other as usize].1));
-            }
-        }
-        alone
-    }
-
     fn on_outage(&mut self, resource: u32, restore: Time, out: &mut Outbox) {
         for place in self.places(resource) {
-            let (owner, processors) = (self.owned[place as usize].0, self.alone(place));
+            let (owner, mut processors) = self.owned[place as usize].clone();
             self.down.entry(owner).or_default().insert(place);
-            if !processors.is_empty() {
-                out.send(owner, ResourceMessage::Failed { processors });
+            if let Some(sent) = &mut self.sent {
+                let before = sent.entry(owner).or_default();
+                before
+                    .iter()
+                    .for_each(|down| processors.remove_all(&processors.intersection(down)));
+                if processors.is_empty() {
+                    continue;
+                }
+                before.push(processors.clone());
             }
+            out.send(owner, ResourceMessage::Failed { processors });
         }
         // Some resources are never repaired.
         if restore < Time::FOREVER {
@@ -82,10 +79,18 @@ impl Nature {
 
     fn on_restore_due(&mut self, resource: u32, out: &mut Outbox) {
         for place in self.places(resource) {
-            let (owner, processors) = (self.owned[place as usize].0, self.alone(place));
-            self.down.entry(owner).or_default().remove(&place);
-            if !processors.is_empty() {
-                out.send(owner, ResourceMessage::Restored { processors });
+            let (owner, processors) = &self.owned[place as usize];
+            let down = self.down.entry(*owner).or_default();
+            down.remove(&place);
+            let Some(sent) = &mut self.sent else {
+                out.send(*owner, ResourceMessage::Restored { processors: processors.clone() });
+                continue;
+            };
+            let holds = |set: &ProcessorSet| {
+                down.iter().any(|&other| self.owned[other as usize].1.intersects(set))
+            };
+            for processors in sent.entry(*owner).or_default().extract_if(.., |set| !holds(set)) {
+                out.send(*owner, ResourceMessage::Restored { processors });
             }
         }
     }
@@ -96,8 +101,17 @@ impl Nature {
     fn on_changed(&mut self, anew: AnyActor, from: ActorId, out: &mut Outbox) {
         match anew {
             AnyActor::Nature(anew) => {
-                let down = std::mem::take(&mut self.down);
-                *self = Nature { down, ..anew };
+                let (down, sent) = (std::mem::take(&mut self.down), self.sent.take());
+                let as_sent = |(owner, places): (&ActorId, &BTreeSet<u32>)| {
+                    let sets = places.iter().map(|&place| self.owned[place as usize].1.clone());
+                    (*owner, Vec::from_iter(sets))
+                };
+                // Without common processors, each failure was sent as its resource has it.
+                let sent = anew
+                    .sent
+                    .as_ref()
+                    .map(|_| sent.unwrap_or_else(|| down.iter().map(as_sent).collect()));
+                *self = Nature { down, sent, ..anew };
             }
             _ => out.refuse(from),
         }
