@@ -195,14 +195,18 @@ impl Services {
     fn on_timer_of_protocol(&mut self, turn: &mut Turn<'_>, timer: Timer) -> bool {
         let Services { bargains, coallocation, transactions, .. } = self;
         match (timer, bargains, coallocation, transactions) {
-            // No queue has both bags and parts.
-            (Timer::Reschedule, _, Some(parts), _) => parts.on_room(turn),
-            (Timer::Reschedule, Some(bargains), ..) => bargains.on_reschedule(turn),
+            (Timer::Reschedule, bargains, parts, _) => {
+                // Tasks of bags move up before parts.
+                bargains.iter_mut().for_each(|it| it.on_reschedule(turn));
+                parts.iter_mut().for_each(|it| it.on_room(turn));
+            }
             (Timer::TasksEnd { slot, run }, Some(bargains), ..) => {
                 bargains.on_tasks_ended(turn, Slot(slot), run);
             }
             (Timer::TasksPlanEnds { slot, run }, Some(bargains), ..) => {
                 bargains.on_tasks_plan_ended(turn, Slot(slot), run);
+                self.jobs.answer_displaced(turn, Cause::Overrun);
+                self.break_displaced(turn);
             }
             (Timer::EstimateReady { job }, Some(bargains), ..) => bargains.answer(turn, job),
             (Timer::ThroughputSteady { job }, _, Some(parts), _) => parts.on_steady(turn, job),

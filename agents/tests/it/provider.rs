@@ -140,7 +140,7 @@ fn a_provider_has_the_services_that_its_queue_supports() {
     assert!(alone.tell(0, asks.clone()).is_empty());
     assert!(alone.tell(0, BargainMessage::Refresh { job: JobId(1) }).is_empty());
     assert_eq!(alone.refused(), 2, "it takes no parts, and does not bargain");
-    let mut alone = Alone::new(Scheduling::Coallocation(queue()));
+    let mut alone = Alone::new(Scheduling::from(queue()).around_parts());
     assert_eq!(kinds(&alone.tell(0, asks)), ["slots"]);
     assert_eq!(alone.refused(), 0);
 }
@@ -163,7 +163,7 @@ fn load_counts_work_that_waits_and_work_that_runs() {
 
 #[test]
 fn a_part_whose_processors_fail_is_broken_and_its_job_placed_elsewhere() {
-    let mut alone = Alone::new(Scheduling::Coallocation(queue()));
+    let mut alone = Alone::new(Scheduling::from(queue()).around_parts());
     assert_eq!(kinds(&alone.tell(0, prepare(1))), ["part_ready"]);
     assert_eq!(kinds(&alone.tell(1, instruct(1, Instruction::Commit(())))), ["part_committed"]);
     assert_eq!(kinds(&alone.advance(10)), ["part_started"]);
@@ -181,7 +181,7 @@ fn a_part_whose_processors_fail_is_broken_and_its_job_placed_elsewhere() {
 
 #[test]
 fn a_hold_that_loses_its_place_is_answered_when_its_commit_arrives() {
-    let mut alone = Alone::new(Scheduling::Coallocation(queue()));
+    let mut alone = Alone::new(Scheduling::from(queue()).around_parts());
     alone.tell(0, prepare(1));
     let failed = ResourceMessage::Failed { processors: ProcessorSet::range(0, 3) };
     assert!(alone.tell(2, failed).is_empty(), "its metascheduler learns of it from the answer");
@@ -193,7 +193,7 @@ fn a_hold_that_loses_its_place_is_answered_when_its_commit_arrives() {
 
 #[test]
 fn a_part_is_given_up_even_if_it_runs() {
-    let mut alone = Alone::new(Scheduling::Coallocation(queue()));
+    let mut alone = Alone::new(Scheduling::from(queue()).around_parts());
     alone.tell(0, prepare(1));
     alone.tell(1, instruct(1, Instruction::Commit(())));
     alone.advance(12);

@@ -59,10 +59,10 @@ impl Capabilities {
         Capabilities { maintenance: Ok(()), ..Capabilities::none(reason) }
     }
 
-    /// As [`Capabilities::only_maintenance`], of a queue that has a form of its own for parts.
+    /// As [`Capabilities::only_maintenance`], of a queue that has a form of its own for parts and windows.
     pub(crate) const fn without_parts(reason: &'static str) -> Capabilities {
-        let parts = Err("this queue has another form for parts");
-        Capabilities { parts, ..Capabilities::only_maintenance(reason) }
+        let other = Err("this queue has another form for them");
+        Capabilities { parts: other, windows: other, ..Capabilities::only_maintenance(reason) }
     }
 }
 
@@ -149,7 +149,7 @@ impl Granting for Refusing {
         None
     }
 
-    fn planned(&self, _: Slot) -> Option<Time> {
+    fn start_of(&mut self, _: Time, _: Slot) -> Option<Time> {
         None
     }
 

@@ -20,6 +20,7 @@ mod common_start;
 mod difference;
 mod dividing;
 mod free_times;
+mod granting;
 mod keeping;
 mod moving;
 mod news;
@@ -40,7 +41,7 @@ pub use moving::{CoallocationPolicy, NoImprovement, RemapRule, Search, improve, 
 pub use news::News;
 pub use parts::Parts;
 pub use queue::CoallocationQueue;
-pub(crate) use queue::with_parts;
+pub(crate) use queue::around_parts;
 pub use rounds::{RequestOrder, Rounds};
 use serde::{Deserialize, Serialize};
 pub use together::{Put, Together};

@@ -16,6 +16,7 @@ mod entries;
 mod entry;
 mod jobs;
 mod order;
+mod parts;
 mod relay;
 mod rescheduling;
 
@@ -164,6 +165,13 @@ impl ConservativeBags {
         self.plan.complete_windows(now);
         self.note(now, planned_end, processors);
         self.ended_early |= now < planned_end;
+        // A part has no entry.
+        if self.entries.get(slot).is_none() {
+            if !self.plan.runs(slot) {
+                self.plan.forget(slot);
+            }
+            return;
+        }
         if self.entries.in_use(slot).waiting.is_empty() && !self.plan.runs(slot) {
             self.entries.remove(slot);
             self.plan.forget(slot);
@@ -225,6 +233,7 @@ impl LocalScheduler for ConservativeBags {
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.reschedule(now);
+        self.plan.start_fixed(now, started);
         self.start(now, Kind::Job, |slot, _| started.push(slot));
     }
 
@@ -243,7 +252,7 @@ impl LocalScheduler for ConservativeBags {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             bags: Ok(()),
-            ..Capabilities::only_maintenance(
+            ..Capabilities::without_parts(
                 "rescheduling moves work within the completion of its bag",
             )
         }

@@ -14,6 +14,7 @@
 mod again;
 mod bargain;
 mod demand;
+mod parts;
 mod queue;
 mod steps;
 mod sweep;
@@ -89,6 +90,8 @@ pub struct Edf {
     queue: Queue,
     /// True if time has been given back since the plan was last made.
     given_back: bool,
+    /// Parts held so far.
+    numbered: u32,
     stats: EdfStats,
 }
 
@@ -96,7 +99,8 @@ impl Edf {
     /// For a machine of `processors`.
     pub fn new(processors: u32, mut config: EdfConfig) -> Edf {
         config.resolution = config.resolution.max(Span::TICK);
-        Edf { config, queue: Queue::new(processors), given_back: false, stats: EdfStats::default() }
+        let (queue, stats) = (Queue::new(processors), EdfStats::default());
+        Edf { config, queue, given_back: false, numbered: 0, stats }
     }
 
     /// Counts so far.
@@ -119,6 +123,16 @@ impl Edf {
     pub fn planned(&self, slot: Slot) -> Vec<Batch> {
         let entry = self.queue.planned(slot);
         entry.map_or_else(Vec::new, |entry| entry.batches.clone())
+    }
+
+    /// Moves waiting entries up to the time that has been given back.
+    fn catch_up(&mut self, now: Time) {
+        self.queue.forget_before(now);
+        if std::mem::take(&mut self.given_back) {
+            // Windows of maintenance take missing processors before waiting entries move up.
+            self.queue.complete_windows(now);
+            self.queue.improve(now);
+        }
     }
 
     /// Accepts work at the earliest promise from `deadline` on that can be kept.
@@ -189,12 +203,8 @@ impl LocalScheduler for Edf {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        self.queue.forget_before(now);
-        if std::mem::take(&mut self.given_back) {
-            // Windows of maintenance take missing processors before waiting entries move up.
-            self.queue.complete_windows(now);
-            self.queue.improve(now);
-        }
+        self.catch_up(now);
+        self.queue.plan_mut().start_fixed(now, started);
         self.queue.start(now, true, |slot, _| started.push(slot));
     }
 
@@ -218,7 +228,7 @@ impl LocalScheduler for Edf {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             bags: Ok(()),
-            ..Capabilities::only_maintenance(
+            ..Capabilities::without_parts(
                 "work with an earlier deadline takes the start of other work",
             )
         }
@@ -243,6 +253,7 @@ impl OnPlan for Edf {
     }
 
     fn given_back(&mut self, _from: Time, _until: Time, _processors: u32) {
+        self.queue.outdate();
         self.given_back = true;
     }
 

@@ -24,7 +24,7 @@ haggle_model::words! {
         #[default]
         Refuse = "refuse",
         /// Waiting jobs are planned anew around the window, and may be later than promised. Running jobs continue, and
-        /// parts of jobs on several providers stay.
+        /// parts of jobs on several providers stay. So do granted reservations, except under policy "reservations".
         Break = "break",
     }
 }

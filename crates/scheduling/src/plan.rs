@@ -12,7 +12,7 @@
 //! | conservative, replanned; EDF | jobs that run, or are pinned | on copies, [no farther than needed](gradual) |
 //!
 //! Windows of [maintenance](crate::maintenance) are firm, in every queue. So are [parts](fixed) of jobs that
-//! have other parts elsewhere.
+//! have other parts elsewhere, and reservations beside them.
 
 pub(crate) mod extra;
 mod fixed;
@@ -26,11 +26,12 @@ mod windows;
 use haggle_model::{Span, Time};
 
 use crate::bags::Batch;
+use crate::reservations::{Displaced, Reserve};
 use crate::scheduler::{Killed, Slot};
 use crate::{Interval, Overlap, Profile};
 
 use extra::Extra;
-use fixed::FixedParts;
+use fixed::{Event, FixedParts};
 use openings::Region;
 pub(crate) use running::Part;
 use running::Running;
@@ -149,7 +150,7 @@ impl Plan {
             self.end(now, slot, Part { processors, planned_end });
         }
         self.running.close(processors);
-        self.take_unforeseen(now, Time::FOREVER, processors);
+        self.take_unforeseen(now, Time::FOREVER, processors, Event::Failure);
     }
 
     /// Processors are back.
@@ -163,19 +164,19 @@ impl Plan {
     pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         let processors = self.running.extend(slot, now, end);
         self.latest_end = self.latest_end.max(end);
-        self.take_unforeseen(now, end, processors);
+        self.take_unforeseen(now, end, processors, Event::Overrun);
     }
 
     /// An unforeseen event takes processors until `end`. Parts that wait get the processors that are left,
     /// and windows of maintenance the rest.
-    fn take_unforeseen(&mut self, now: Time, end: Time, processors: u32) {
+    fn take_unforeseen(&mut self, now: Time, end: Time, processors: u32, event: Event) {
         let Plan { profile, windows, parts, .. } = self;
         profile.forget_before(now);
         // The event may need processors of both, so these are released first.
         windows.lift(profile, now);
         parts.lift(profile, now);
         profile.add(now, end, processors);
-        parts.lay(profile, now);
+        parts.lay(profile, now, event);
         windows.lay(profile, now);
     }
 
@@ -261,6 +262,25 @@ impl Plan {
         self.parts.insert(slot, place, number);
     }
 
+    /// Books a reservation at a free start in its window.
+    pub(crate) fn reserve(&mut self, request: Reserve, start: Time, number: u32) {
+        self.fix(request.slot, request.interval(start), number);
+        self.parts.reserve(request);
+    }
+
+    /// The request of a reservation that waits.
+    pub(crate) fn reserved(&self, slot: Slot) -> Option<&Reserve> {
+        self.parts.request(slot)
+    }
+
+    /// Shrinks the window of a waiting reservation to its present place; returns the start.
+    pub(crate) fn fix_start(&mut self, slot: Slot) -> Option<Time> {
+        let start = self.fixed(slot)?.start;
+        let request = *self.parts.request(slot)?;
+        self.parts.reserve(request.strictly_at(start));
+        Some(start)
+    }
+
     /// The place of a part, while it waits.
     pub(crate) fn fixed(&self, slot: Slot) -> Option<Interval> {
         self.parts.place(slot)
@@ -274,6 +294,7 @@ impl Plan {
     /// Takes a waiting part out, and returns its place.
     pub(crate) fn unfix(&mut self, now: Time, slot: Slot) -> Option<Interval> {
         let (place, _) = self.parts.remove(slot)?;
+        self.parts.forget_request(slot);
         self.profile.remove(place.start.max(now), place.end(), place.processors);
         Some(place)
     }
@@ -293,6 +314,7 @@ impl Plan {
         for (slot, place) in self.parts.due(by) {
             if place.processors <= self.free() {
                 self.parts.remove(slot);
+                self.parts.forget_request(slot);
                 self.start(slot, place.processors, place.end());
                 started.push(slot);
             }
@@ -349,6 +371,11 @@ impl Plan {
     /// Appends the parts that have lost their places since the last call.
     pub(crate) fn take_displaced(&mut self, displaced: &mut Vec<Slot>) {
         self.parts.take_displaced(displaced);
+    }
+
+    /// Appends the reservations that have lost their places since the last call.
+    pub(crate) fn take_fates(&mut self, fates: &mut Vec<(Slot, Displaced)>) {
+        self.parts.take_fates(fates);
     }
 
     /// A running job ends by `end` as it is planned now; returns the processors and the time until which

@@ -99,6 +99,17 @@ pub trait Granting {
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted>;
 
+    /// Grants another place in its window to a reservation that has lost its own. Work without a window makes
+    /// way for it.
+    fn ask_again(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Granted> {
+        self.ask(now, request, &[], draw)
+    }
+
     /// Up to `most` alternatives to a refused reservation, nearest first, each of which is possible now.
     /// Nothing is booked for them; the order in which each was found is kept until something changes.
     fn alternatives(
@@ -120,9 +131,9 @@ pub trait Granting {
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted>;
 
-    /// Planned start of a waiting job or reservation. It may become earlier with the next call for starts
-    /// if something has ended since.
-    fn planned(&self, slot: Slot) -> Option<Time>;
+    /// Planned start of a waiting job or reservation, if the queue plans one. It may become earlier with the
+    /// next call for starts if something has ended since.
+    fn start_of(&mut self, now: Time, slot: Slot) -> Option<Time>;
 
     /// Fixes the planned start of a waiting reservation, and returns it.
     fn fix(&mut self, now: Time, slot: Slot) -> Option<Time>;

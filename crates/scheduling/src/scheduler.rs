@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bags::{Bargainer, Fractions};
 use crate::capabilities::{Capabilities, Refusing};
-use crate::coallocation::{CoallocationQueue, Parts, with_parts};
+use crate::coallocation::{CoallocationQueue, Parts, around_parts};
 use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::maintenance::Maintaining;
@@ -198,6 +198,10 @@ pub enum LocalQueue {
     ConservativeAndParts(CoallocationQueue<Conservative>),
     /// Conservative backfilling that plans anew around parts of jobs.
     ReplanAndParts(CoallocationQueue<Replan>),
+    /// Earliest deadline first around parts of jobs.
+    EdfAndParts(CoallocationQueue<Edf>),
+    /// Conservative backfilling of bags around parts of jobs.
+    BagsAndParts(CoallocationQueue<ConservativeBags>),
     /// Earliest deadline first.
     Edf(Edf),
     /// Conservative backfilling of bags.
@@ -219,6 +223,8 @@ impl Deref for LocalQueue {
             LocalQueue::EasyAndParts(queue) => queue,
             LocalQueue::ConservativeAndParts(queue) => queue,
             LocalQueue::ReplanAndParts(queue) => queue,
+            LocalQueue::EdfAndParts(queue) => queue,
+            LocalQueue::BagsAndParts(queue) => queue,
             LocalQueue::Edf(queue) => queue,
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
@@ -237,6 +243,8 @@ impl DerefMut for LocalQueue {
             LocalQueue::EasyAndParts(queue) => queue,
             LocalQueue::ConservativeAndParts(queue) => queue,
             LocalQueue::ReplanAndParts(queue) => queue,
+            LocalQueue::EdfAndParts(queue) => queue,
+            LocalQueue::BagsAndParts(queue) => queue,
             LocalQueue::Edf(queue) => queue,
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
@@ -277,8 +285,9 @@ impl SchedulerConfig {
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
-    /// A queue of rigid jobs around parts of jobs that have other parts at other providers.
-    Coallocation(SchedulerConfig),
+    /// One of the other queues, around parts of jobs that have other parts at other providers, and around advance
+    /// reservations. A queue that grants reservations of its own has no such form, and stays as it is.
+    AroundParts(Box<Scheduling>),
     /// Earliest deadline first, with promises and offers.
     Edf(EdfConfig),
     /// Conservative backfilling of bags, rescheduled when something ends early.
@@ -299,7 +308,7 @@ impl Scheduling {
     pub fn build(&self, processors: u32) -> Box<LocalQueue> {
         Box::new(match self {
             Scheduling::Queue(config) => return config.build(processors),
-            Scheduling::Coallocation(config) => with_parts(processors, *config),
+            Scheduling::AroundParts(inner) => around_parts(processors, *inner.build(processors)),
             Scheduling::Edf(config) => LocalQueue::Edf(Edf::new(processors, config.clone())),
             Scheduling::Bags { rescheduling, fractions, shares } => {
                 let queue = ConservativeBags::new(processors, *rescheduling, fractions.clone());
@@ -309,6 +318,22 @@ impl Scheduling {
                 LocalQueue::Reservations(Reservations::new(processors, *config))
             }
         })
+    }
+}
+
+impl Scheduling {
+    /// The same queue around parts and reservations.
+    pub fn around_parts(self) -> Scheduling {
+        Scheduling::AroundParts(Box::new(self))
+    }
+
+    /// Returns whether it backfills bags: a planned completion is a promise.
+    pub fn backfills_bags(&self) -> bool {
+        match self {
+            Scheduling::Bags { .. } => true,
+            Scheduling::AroundParts(inner) => inner.backfills_bags(),
+            Scheduling::Queue(_) | Scheduling::Edf(_) | Scheduling::Reservations(_) => false,
+        }
     }
 }
 
@@ -322,7 +347,8 @@ impl From<SchedulerConfig> for Scheduling {
 impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scheduling::Queue(config) | Scheduling::Coallocation(config) => config.fmt(f),
+            Scheduling::Queue(config) => config.fmt(f),
+            Scheduling::AroundParts(inner) => inner.fmt(f),
             Scheduling::Edf(config) => write!(f, "edf, {}", config.mode.name()),
             Scheduling::Bags { rescheduling, shares, .. } => {
                 write!(f, "conservative bags, {rescheduling} rescheduling")?;

@@ -157,7 +157,7 @@ impl Setup {
         self.provider(processors, Policy::Conservative).change(|provider| {
             let (policy, order) = (Policy::Conservative, Order::Arrival);
             let config = SchedulerConfig { policy, order, compression: Compression::ByStart };
-            provider.scheduler = Scheduling::Coallocation(config);
+            provider.scheduler = Scheduling::from(config).around_parts();
             provider.disclosure = Disclosure::Slots;
         })
     }

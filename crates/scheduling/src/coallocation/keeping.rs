@@ -20,6 +20,8 @@ use crate::{Interval, Profile};
 /// | FCFS | the planned starts of all jobs, in the order of the queue |
 /// | EASY | the reservation of the first job |
 /// | conservative, `replan` | the reservations of all jobs |
+/// | EDF | the planned times of all jobs and tasks, in the plan that keeps all promised completions |
+/// | bags | the planned times of all jobs and tasks |
 pub(crate) trait KeepsParts: OnPlan + LocalScheduler {
     /// The plan, which has the parts.
     fn plan(&self) -> &Plan;

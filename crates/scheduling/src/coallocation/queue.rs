@@ -1,4 +1,4 @@
-//! The queue of a provider that accepts parts of jobs, beside jobs of its own.
+//! The queue of a provider that accepts parts of jobs and advance reservations, beside jobs of its own.
 
 use std::collections::BTreeSet;
 
@@ -7,42 +7,45 @@ use serde::{Deserialize, Serialize};
 
 use super::keeping::KeepsParts;
 use super::{FreeTimes, Parts, Stretch};
-use crate::scheduler::{
-    BEYOND_ALL_LIMITS, Killed, LocalQueue, LocalScheduler, Request, SchedulerConfig, Slot,
-};
-use crate::{
-    Capabilities, Compression, Conservative, Easy, Fcfs, Interval, Maintaining, Policy, Profile,
-    Replan, Reserving,
-};
+use crate::bags::Bargainer;
+use crate::reservations::Granting;
+use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalQueue, LocalScheduler, Request, Slot};
+use crate::{Capabilities, Interval, Maintaining, Profile, Reserving};
 
-/// A queue of jobs around parts, which keep their places.
+/// A queue of jobs around parts and reservations, which keep their places.
 ///
 /// Jobs move up to returned time when [`Parts::compress`] is called. The provider calls it after all ends of
 /// an instant, before parts are asked to move, and again when these have moved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CoallocationQueue<Q> {
-    queue: Q,
+    pub(super) queue: Q,
     /// The course of offered processors at the last [`Parts::take_changed`].
     known: Profile,
-    /// Waiting parts that are jobs of their own here. They may move up.
-    single: BTreeSet<Slot>,
+    /// Waiting parts that are jobs of their own here, and waiting reservations. They may move up.
+    pub(super) single: BTreeSet<Slot>,
     /// True if processors have been given back since the last of them moved up.
-    given_back: bool,
+    pub(super) given_back: bool,
 }
 
-/// The queue with the policy of `config`, beside parts.
-pub(crate) fn with_parts(processors: u32, config: SchedulerConfig) -> LocalQueue {
-    let SchedulerConfig { policy, order, compression } = config;
-    match policy {
-        Policy::Fcfs => LocalQueue::FcfsAndParts(around(processors, Fcfs::new(processors, order))),
-        Policy::Easy => LocalQueue::EasyAndParts(around(processors, Easy::new(processors, order))),
-        Policy::Conservative if compression == Compression::Replan => {
-            LocalQueue::ReplanAndParts(around(processors, Replan::new(processors, order)))
-        }
-        Policy::Conservative => {
-            let queue = Conservative::new(processors, order, compression);
+/// An empty queue, around parts.
+pub(crate) fn around_parts(processors: u32, queue: LocalQueue) -> LocalQueue {
+    match queue {
+        LocalQueue::Fcfs(queue) => LocalQueue::FcfsAndParts(around(processors, queue)),
+        LocalQueue::Easy(queue) => LocalQueue::EasyAndParts(around(processors, queue)),
+        LocalQueue::Conservative(queue) => {
             LocalQueue::ConservativeAndParts(around(processors, queue.deferring()))
         }
+        LocalQueue::Replan(queue) => LocalQueue::ReplanAndParts(around(processors, queue)),
+        LocalQueue::Edf(queue) => LocalQueue::EdfAndParts(around(processors, queue)),
+        LocalQueue::Bags(queue) => LocalQueue::BagsAndParts(around(processors, queue)),
+        // These keep parts already, or move all work for their own reservations.
+        LocalQueue::FcfsAndParts(_)
+        | LocalQueue::EasyAndParts(_)
+        | LocalQueue::ConservativeAndParts(_)
+        | LocalQueue::ReplanAndParts(_)
+        | LocalQueue::EdfAndParts(_)
+        | LocalQueue::BagsAndParts(_)
+        | LocalQueue::Reservations(_) => queue,
     }
 }
 
@@ -102,7 +105,9 @@ impl<Q: KeepsParts> Keeping for CoallocationQueue<Q> {
         for (place, slot) in parts {
             let Interval { start, span, processors } = place;
             offered.remove(start.max(now), place.end(), processors);
-            let first = offered.earliest_or_never(processors, span, now);
+            let request = self.queue.plan().reserved(slot);
+            let from = request.map_or(now, |request| request.window.earliest(now));
+            let first = offered.earliest_or_never(processors, span, from);
             let to = Interval { start: first.map_or(start, |first| first.min(start)), ..place };
             offered.add(to.start, to.end(), processors);
             if to.start < start {
@@ -238,8 +243,10 @@ impl<Q: KeepsParts> Parts for CoallocationQueue<Q> {
 
     fn turn_into_job(&mut self, request: Request) {
         let slot = request.slot;
-        if self.planned(slot).is_some() && !self.queue.join(request) {
-            self.single.insert(slot);
+        if self.planned(slot).is_some() {
+            if !self.queue.join(request) {
+                self.single.insert(slot);
+            }
             self.given_back = true;
         }
     }
@@ -329,7 +336,7 @@ impl<Q: KeepsParts> LocalScheduler for CoallocationQueue<Q> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { parts: Ok(()), ..self.queue.capabilities() }
+        Capabilities { parts: Ok(()), windows: Ok(()), ..self.queue.capabilities() }
     }
 
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
@@ -339,6 +346,15 @@ impl<Q: KeepsParts> LocalScheduler for CoallocationQueue<Q> {
     }
 
     fn starts(&mut self) -> &mut dyn Reserving {
+        self
+    }
+
+    fn bags(&mut self) -> &mut dyn Bargainer {
+        self.given_back = true;
+        self.queue.bags()
+    }
+
+    fn windows(&mut self) -> &mut dyn Granting {
         self
     }
 

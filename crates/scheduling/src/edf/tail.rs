@@ -221,6 +221,14 @@ impl Queue {
         &mut self.tail
     }
 
+    /// As [`Queue::whole`], as a profile.
+    pub(super) fn beside_all(&mut self) -> Profile {
+        match self.tail.is_empty() {
+            true => self.beside_entries(),
+            false => self.planned_tail().jobs.profile().clone(),
+        }
+    }
+
     /// The availability beside all waiting work.
     pub(super) fn whole(&mut self) -> Steps {
         if self.tail.is_empty() {

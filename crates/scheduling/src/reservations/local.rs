@@ -48,7 +48,7 @@ impl Granting for Reservations {
         Some(Granted { alternative: Some(alternative), ..granted })
     }
 
-    fn planned(&self, slot: Slot) -> Option<Time> {
+    fn start_of(&mut self, _now: Time, slot: Slot) -> Option<Time> {
         self.place(slot).map(|place| self.waiting[place].start)
     }
 

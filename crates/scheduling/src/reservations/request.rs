@@ -5,7 +5,8 @@ use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::options::Alternative;
-use crate::scheduler::Slot;
+use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
+use crate::{Interval, Profile};
 
 /// Hundredths; shares of a time are whole ones.
 pub type Percent = u32;
@@ -88,6 +89,40 @@ impl Reserve {
     /// The requested size.
     pub fn size(&self) -> Size {
         Size { processors: self.processors, span: self.span }
+    }
+
+    /// The place that starts at `start`.
+    pub(crate) fn interval(&self, start: Time) -> Interval {
+        Interval { start, span: self.span, processors: self.processors }
+    }
+
+    /// The same request without freedom, for this start.
+    pub(crate) fn strictly_at(self, start: Time) -> Reserve {
+        Reserve { window: Window::strict(start, self.span), ..self }
+    }
+
+    /// The first start in its window. Work behind jobs without a limit has none.
+    pub(crate) fn first_fit(&self, profile: &Profile, now: Time) -> Option<Time> {
+        let (from, latest) = (self.window.earliest(now), self.window.latest_start(self.span));
+        let start = profile.earliest_fit_by(self.processors, self.span, from, latest);
+        start.filter(|&start| start < BEYOND_ALL_LIMITS)
+    }
+
+    /// Returns whether it waits behind its window if it has no place there.
+    pub(crate) fn waits_behind(&self) -> bool {
+        self.remedy == Remedy::Postpone || self.window.deadline == Time::FOREVER
+    }
+
+    /// The earliest free place, which is the only one promised from now on; none if it is wider than the
+    /// machine.
+    pub(crate) fn postpone(&mut self, profile: &Profile, now: Time) -> Option<Time> {
+        let Reserve { processors, span, window, .. } = *self;
+        let start = profile.earliest_or_never(processors, span, window.earliest(now))?;
+        if window.deadline < Time::FOREVER {
+            self.window.deadline = (start + span).min(Time::FOREVER);
+            self.fix_at = None;
+        }
+        Some(start)
     }
 
     /// The interval from `start` on, of this size, as an alternative to the window.

@@ -21,21 +21,31 @@ fn queues() -> Vec<(&'static str, Scheduling)> {
         fractions: Fractions::default(),
         shares: Shares::Tasks,
     };
+    let edf = Scheduling::Edf(EdfConfig::default());
     vec![
         ("FCFS", queue(Policy::Fcfs, arrival, by_start).into()),
         ("FCFS in another order", queue(Policy::Fcfs, Order::Shortest, by_start).into()),
         ("EASY", queue(Policy::Easy, arrival, by_start).into()),
         ("conservative", conservative.into()),
         ("`replan`", queue(Policy::Conservative, arrival, Compression::Replan).into()),
-        ("FCFS, with parts", Scheduling::Coallocation(queue(Policy::Fcfs, arrival, by_start))),
-        ("EASY, with parts", Scheduling::Coallocation(queue(Policy::Easy, arrival, by_start))),
-        ("conservative, with parts", Scheduling::Coallocation(conservative)),
+        (
+            "FCFS, with parts",
+            Scheduling::from(queue(Policy::Fcfs, arrival, by_start)).around_parts(),
+        ),
+        (
+            "EASY, with parts",
+            Scheduling::from(queue(Policy::Easy, arrival, by_start)).around_parts(),
+        ),
+        ("conservative, with parts", Scheduling::from(conservative).around_parts()),
         (
             "`replan`, with parts",
-            Scheduling::Coallocation(queue(Policy::Conservative, arrival, Compression::Replan)),
+            Scheduling::from(queue(Policy::Conservative, arrival, Compression::Replan))
+                .around_parts(),
         ),
-        ("EDF", Scheduling::Edf(EdfConfig::default())),
-        ("conservative bags", bags),
+        ("EDF", edf.clone()),
+        ("conservative bags", bags.clone()),
+        ("EDF, with parts", edf.around_parts()),
+        ("conservative bags, with parts", bags.around_parts()),
         ("reservations", Scheduling::Reservations(ReservationConfig::default())),
     ]
 }

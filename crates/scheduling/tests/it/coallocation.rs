@@ -59,7 +59,7 @@ impl World<'_> {
 
     fn new<'a>(sizes: &'a [u32], jobs: &'a [Job], rules: Rules) -> World<'a> {
         let machines =
-            sizes.iter().map(|&size| *Scheduling::Coallocation(QUEUE).build(size)).collect();
+            sizes.iter().map(|&size| *Scheduling::from(QUEUE).around_parts().build(size)).collect();
         let (external, running, stories) = Default::default();
         let (known, news) = (Together::nothing(sizes.len()), News::default());
         let mut world = World {
@@ -305,7 +305,7 @@ impl World<'_> {
 /// the end of another job.
 #[test]
 fn a_part_that_becomes_a_job_is_tried_everywhere() {
-    let mut queue = Scheduling::Coallocation(QUEUE).build(4);
+    let mut queue = Scheduling::from(QUEUE).around_parts().build(4);
     let part = Interval { start: at_micros(10), span: micros(5), processors: 2 };
     assert!(queue.parts().hold(at_micros(0), slot(0), part));
     let own = Job { home: None, arrival: 0, processors: 2, estimate: 5, actual: 5, overhead: 0 };
@@ -540,7 +540,7 @@ fn local_jobs_move_up_again_behind_a_shift() {
 
 #[test]
 fn a_prepared_move_that_is_dropped_leaves_all_as_it_was() {
-    let mut queue = Scheduling::Coallocation(QUEUE).build(4);
+    let mut queue = Scheduling::from(QUEUE).around_parts().build(4);
     let part =
         |start, processors| Interval { start: at_micros(start), span: micros(5), processors };
     assert!(queue.parts().hold(at_micros(0), slot(0), part(10, 3)));
@@ -560,7 +560,7 @@ fn a_prepared_move_that_is_dropped_leaves_all_as_it_was() {
 /// The place of the move begins at 2 s, and the move is settled at 3 s.
 #[test]
 fn a_move_that_is_settled_too_late_gives_its_room_to_waiting_jobs() {
-    let mut queue = Scheduling::Coallocation(QUEUE).build(4);
+    let mut queue = Scheduling::from(QUEUE).around_parts().build(4);
     let part =
         |start, processors| Interval { start: at_micros(start), span: micros(5), processors };
     assert!(queue.parts().hold(at_micros(0), slot(0), part(20, 3)));

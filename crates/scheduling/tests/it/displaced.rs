@@ -107,16 +107,16 @@ impl<'a> Machine<'a> {
                         fails && remedy == Remedy::Revoke && self.windows[place].is_some();
                     prop_assert!(!revoked, "{slot} was not to be moved");
                     // Other jobs may leave room when they find places, which moves it up again.
-                    prop_assert!(self.queue.planned(Slot(slot)) <= Some(start));
+                    prop_assert!(self.queue.start_of(at_micros(now), Slot(slot)) <= Some(start));
                 }
                 Displaced::Postponed(start) => {
                     prop_assert_eq!(remedy, Remedy::Postpone);
-                    prop_assert!(self.queue.planned(Slot(slot)) <= Some(start));
+                    prop_assert!(self.queue.start_of(at_micros(now), Slot(slot)) <= Some(start));
                     self.windows[place] = None;
                 }
                 Displaced::Out(request) => {
                     prop_assert_ne!(remedy, Remedy::Postpone);
-                    prop_assert_eq!(self.queue.planned(Slot(slot)), None);
+                    prop_assert_eq!(self.queue.start_of(at_micros(now), Slot(slot)), None);
                     self.find_place(now, &request, fails);
                 }
             }

@@ -27,3 +27,5 @@ mod replay;
 mod reservations;
 mod schedulers;
 mod system;
+mod windows_beside_bags;
+mod windows_by_hand;

@@ -407,6 +407,6 @@ fn a_window_in_the_way_of_a_reservation_is_refused_or_told() {
         displaced.retain(|(_, it)| !matches!(it, Displaced::Moved(_)));
         assert_eq!(displaced.len(), told, "{displaced:?}");
         let planned = if accepted { at(20) } else { at(10) };
-        assert_eq!(queue.planned(Slot(0)), Some(planned));
+        assert_eq!(queue.start_of(at(1), Slot(0)), Some(planned));
     }
 }

@@ -1,8 +1,9 @@
 //! Queues of jobs around parts, from their definitions: lists of bookings, where every tick is tried one by one.
 //!
 //! All waiting jobs have planned starts, except under EASY: there only the first job has one. Parts are held beside
-//! them.
+//! them, and reservations are granted beside them.
 
+use haggle_model::reservation::Remedy;
 use haggle_scheduling::{Compression, Killed, Overlap, Policy, SchedulerConfig, Slot};
 
 /// Start of a job that has no planned start.
@@ -34,7 +35,25 @@ pub(crate) struct Part {
     pub(crate) to: Option<Place>,
     /// It is a job of its own, and may move up.
     pub(crate) single: bool,
+    /// It is a reservation.
+    pub(crate) asked: Option<Asked>,
     number: u32,
+}
+
+/// The request of a reservation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) ready: i64,
+    pub(crate) deadline: i64,
+    pub(crate) remedy: Remedy,
+}
+
+/// The fate of a reservation that has lost its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Moved(i64),
+    Postponed(i64),
+    Out,
 }
 
 impl Part {
@@ -131,8 +150,8 @@ impl ObviousParts {
     /// After this time no processor is given back.
     pub(crate) fn last(&self) -> i64 {
         let running = self.running.iter().map(|it| it.1.end);
-        let parts =
-            self.parts.iter().flat_map(|it| [Some(it.own), it.to]).flatten().map(|it| it.end);
+        let parts = self.parts.iter().flat_map(|it| [Some(it.own), it.to]).flatten();
+        let parts = parts.filter(|it| it.start < NEVER).map(|it| it.end);
         let jobs = self.jobs.iter().filter(|it| it.start < NEVER).map(|it| it.place().end);
         let windows = self.windows.iter().map(|it| it.place.end);
         running.chain(parts).chain(jobs).chain(windows).max().unwrap_or(0)
@@ -146,6 +165,59 @@ impl ObviousParts {
         let mut starts = now..=self.last().max(now);
         let fit = starts.find(|&start| self.min_free(start, start + span) >= processors);
         fit.unwrap_or(NEVER)
+    }
+
+    /// The first start in a window.
+    fn fit_in_window(&self, now: i64, (processors, span): (u32, i64), asked: Asked) -> Option<i64> {
+        let latest = (asked.deadline - span).min(self.last().max(asked.ready).max(now));
+        let mut starts = now.max(asked.ready)..=latest;
+        starts.find(|&start| self.min_free(start, start + span) >= processors)
+    }
+
+    fn add_reservation(&mut self, slot: Slot, start: i64, size: (u32, i64), asked: Asked) {
+        let own = Place { start, end: start + size.1, processors: size.0 };
+        let number = self.number();
+        self.parts.push(Part { slot, own, to: None, single: true, asked: Some(asked), number });
+    }
+
+    /// Grants a reservation beside all that is planned, at the first start in its window.
+    pub(crate) fn ask(
+        &mut self,
+        now: i64,
+        slot: Slot,
+        size: (u32, i64),
+        asked: Asked,
+    ) -> Option<i64> {
+        self.update(now);
+        let start = self.fit_in_window(now, size, asked)?;
+        self.add_reservation(slot, start, size, asked);
+        Some(start)
+    }
+
+    /// As [`ObviousParts::ask`], of a reservation that has lost its place: jobs make way for it.
+    pub(crate) fn ask_again(
+        &mut self,
+        now: i64,
+        slot: Slot,
+        size: (u32, i64),
+        asked: Asked,
+    ) -> Option<i64> {
+        if let Some(start) = self.ask(now, slot, size, asked) {
+            return Some(start);
+        }
+        let starts = Vec::from_iter(self.jobs.iter().map(|job| job.start));
+        self.jobs.iter_mut().for_each(|job| job.start = NEVER);
+        let Some(start) = self.fit_in_window(now, size, asked) else {
+            self.jobs.iter_mut().zip(starts).for_each(|(job, start)| job.start = start);
+            return None;
+        };
+        self.add_reservation(slot, start, size, asked);
+        match self.keeps_reservations() {
+            true => self.plan_anew(now, |_| true),
+            false => self.outdated = true,
+        }
+        self.update(now);
+        Some(start)
     }
 
     /// Plans these jobs again, in the order of the queue.
@@ -237,8 +309,14 @@ impl ObviousParts {
         }
     }
 
-    /// Parts keep their places while there is room, windows get the rest, and jobs the rest of that.
-    fn change(&mut self, now: i64, change: impl FnOnce(&mut ObviousParts)) -> Vec<Slot> {
+    /// Parts and reservations keep their places while there is room. Then reservations get other places, windows of
+    /// maintenance the rest, and jobs the rest of that.
+    fn change(
+        &mut self,
+        now: i64,
+        fails: bool,
+        change: impl FnOnce(&mut ObviousParts),
+    ) -> (Vec<Slot>, Vec<(Slot, Fate)>) {
         let mut parts = std::mem::take(&mut self.parts);
         self.jobs.iter_mut().for_each(|job| job.start = NEVER);
         for window in self.windows.iter_mut().filter(|it| !it.has_begun) {
@@ -246,32 +324,77 @@ impl ObviousParts {
         }
         change(self);
         parts.sort_by_key(|part| (part.own.start, part.number));
-        let mut displaced = Vec::new();
+        let (mut displaced, mut hit) = (Vec::new(), Vec::new());
         for part in parts {
-            if part.times(now).all(|time| part.at(time) <= self.free(time)) {
+            let is_late = part.own.start < now && part.asked.is_some();
+            let is_planned = part.own.start < NEVER;
+            let has_room = |time| part.at(time) <= self.free(time);
+            if !is_late && (!is_planned || part.times(now).all(has_room)) {
                 self.parts.push(part);
+            } else if let Some(asked) = part.asked {
+                hit.push((part, asked));
             } else {
                 displaced.push(part.slot);
             }
         }
+        let fates = self.place_hit(now, fails, hit);
         self.lay_windows(now);
         match self.keeps_reservations() {
             true => self.plan_anew(now, |_| true),
             false => self.outdated = true,
         }
         self.update(now);
-        displaced
+        (displaced, fates)
     }
 
-    pub(crate) fn failed(&mut self, now: i64, processors: u32, killed: &[Killed]) -> Vec<Slot> {
-        self.change(now, |queue| {
+    /// Reservations without room get other places in their windows, and then others get places behind theirs.
+    fn place_hit(&mut self, now: i64, fails: bool, hit: Vec<(Part, Asked)>) -> Vec<(Slot, Fate)> {
+        let (mut fates, mut late, mut out) = (Vec::new(), Vec::new(), Vec::new());
+        let place = |part: Part, start: i64, asked: Asked| {
+            let own = Place { start, end: start + (part.own.end - part.own.start), ..part.own };
+            Part { own, asked: Some(asked), ..part }
+        };
+        for (part, asked) in hit {
+            let size = (part.own.processors, part.own.end - part.own.start);
+            let seeks = !fails || asked.remedy != Remedy::Revoke;
+            match self.fit_in_window(now, size, asked).filter(|_| seeks) {
+                Some(start) => {
+                    fates.push((part.slot, Fate::Moved(start)));
+                    self.parts.push(place(part, start, asked));
+                }
+                None if asked.remedy == Remedy::Postpone => late.push((part, asked)),
+                None => out.push((part.slot, Fate::Out)),
+            }
+        }
+        for (part, asked) in late {
+            let span = part.own.end - part.own.start;
+            let start = self.fit(now.max(asked.ready), part.own.processors, span);
+            fates.push((part.slot, Fate::Postponed(start)));
+            self.parts.push(place(part, start, Asked { deadline: start + span, ..asked }));
+        }
+        fates.extend(out);
+        fates
+    }
+
+    pub(crate) fn failed(
+        &mut self,
+        now: i64,
+        processors: u32,
+        killed: &[Killed],
+    ) -> (Vec<Slot>, Vec<(Slot, Fate)>) {
+        self.change(now, true, |queue| {
             queue.running.retain(|it| killed.iter().all(|killed| killed.slot != it.0));
             queue.down += processors;
         })
     }
 
-    pub(crate) fn overran(&mut self, now: i64, slot: Slot, end: i64) -> Vec<Slot> {
-        self.change(now, |queue| {
+    pub(crate) fn overran(
+        &mut self,
+        now: i64,
+        slot: Slot,
+        end: i64,
+    ) -> (Vec<Slot>, Vec<(Slot, Fate)>) {
+        self.change(now, false, |queue| {
             let running = queue.running.iter_mut().find(|it| it.0 == slot);
             running.expect("it runs").1.end = end;
         })
@@ -323,7 +446,7 @@ impl ObviousParts {
             && own.processors <= self.min_free(own.start, own.end);
         if has_room {
             let number = self.number();
-            self.parts.push(Part { slot, own, to: None, single: false, number });
+            self.parts.push(Part { slot, own, to: None, single: false, asked: None, number });
         }
         has_room
     }
@@ -399,10 +522,14 @@ impl ObviousParts {
     }
 
     pub(crate) fn compress(&mut self, now: i64) {
-        if !self.keeps_reservations() {
-            self.update(now);
-            return self.move_single_parts_up(now);
+        match self.keeps_reservations() {
+            true => self.compress_jobs(now),
+            false => self.update(now),
         }
+        self.move_single_parts_up(now);
+    }
+
+    fn compress_jobs(&mut self, now: i64) {
         match self.config.compression {
             Compression::None => return self.plan_anew(now, |job| job.start >= NEVER),
             Compression::ByStart => self.jobs.sort_by_key(|job| (job.start, job.rank)),
@@ -427,7 +554,8 @@ impl ObviousParts {
             let at = self.parts.iter().position(|it| it.slot == slot).expect("it waits");
             let part = self.parts.remove(at);
             let Place { start, end, processors } = part.own;
-            let first = self.fit(now, processors, end - start).min(start);
+            let from = part.asked.map_or(now, |asked| asked.ready.max(now));
+            let first = self.fit(from, processors, end - start).min(start);
             self.outdated |= first < start;
             let own = Place { start: first, end: first + (end - start), processors };
             self.parts.insert(at, Part { own, ..part });
@@ -500,7 +628,7 @@ impl ObviousParts {
     }
 
     pub(crate) fn next_start(&self, now: i64) -> Option<i64> {
-        let parts = self.parts.iter().map(|it| it.own.start);
+        let parts = self.parts.iter().map(|it| it.own.start).filter(|&start| start < NEVER);
         let jobs = self.jobs.iter().map(|it| it.start).filter(|&start| start < NEVER);
         match self.config.policy {
             Policy::Conservative => parts.chain(jobs).min(),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
+use haggle_scheduling::reservations::{Displaced, Reserve, Window};
 use haggle_scheduling::{
     Compression, Interval, Killed, LocalQueue, Order, Overlap, Policy, Request, SchedulerConfig,
     Scheduling, Slot,
@@ -10,7 +12,7 @@ use haggle_scheduling::{
 use haggle_testing::at_micros;
 use proptest::prelude::*;
 
-use crate::obvious_parts::{NEVER, ObviousParts, Place};
+use crate::obvious_parts::{Asked, Fate, NEVER, ObviousParts, Place};
 
 const CAPACITY: u32 = 6;
 
@@ -19,11 +21,12 @@ fn config(policy: Policy, compression: Compression) -> SchedulerConfig {
 }
 
 fn queue(compression: Compression) -> Box<LocalQueue> {
-    Scheduling::Coallocation(config(Policy::Conservative, compression)).build(CAPACITY)
+    Scheduling::from(config(Policy::Conservative, compression)).around_parts().build(CAPACITY)
 }
 
 fn interval(place: Place) -> Interval {
     let Place { start, end, processors } = place;
+    let at_micros = |start| if start < NEVER { at_micros(start) } else { Time::FOREVER };
     Interval { start: at_micros(start), span: Span::from_micros(end - start), processors }
 }
 
@@ -43,6 +46,8 @@ enum Event {
     TakeBack(usize),
     /// A part: processors, time until its start, planned time, time of its run.
     Hold(u32, i64, i64, i64),
+    /// A reservation: processors, time until its window, planned time, freedom, time of its run, remedy.
+    Ask(u32, i64, i64, i64, i64, Remedy),
     /// Another place for a part: processors, time until its start, planned time.
     Prepare(usize, u32, i64, i64),
     Settle(usize),
@@ -67,6 +72,10 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (1_usize..4).prop_map(Event::TakeBack),
         6 => (processors.clone(), 0_i64..20, 1_i64..12, 1_i64..12)
             .prop_map(|(it, lead, span, run)| Event::Hold(it, lead, span, run)),
+        4 => (processors.clone(), 0_i64..15, 1_i64..12, 0_i64..12, 1_i64..16, remedy())
+            .prop_map(|(it, lead, span, slack, run, remedy)| {
+                Event::Ask(it, lead, span, slack, run, remedy)
+            }),
         4 => (0_usize..4, processors.clone(), 0_i64..20, 1_i64..12)
             .prop_map(|(part, it, lead, span)| Event::Prepare(part, it, lead, span)),
         1 => (0_usize..4).prop_map(Event::Settle),
@@ -80,14 +89,32 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Job or part: its processors, the time of its run, and its planned time.
+fn remedy() -> impl Strategy<Value = Remedy> {
+    prop::sample::select(vec![Remedy::Postpone, Remedy::Substitute, Remedy::Shrink, Remedy::Revoke])
+}
+
+/// Job, part or reservation: its processors, the time of its run, and its planned time.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     processors: u32,
     run: i64,
     span: i64,
     is_part: bool,
+    asked: Option<Asked>,
     attempts: u32,
+}
+
+fn reserve(slot: Slot, (processors, span): (u32, i64), asked: Asked) -> Reserve {
+    Reserve {
+        slot,
+        submitted: Time::ZERO,
+        processors,
+        span: Span::from_micros(span),
+        window: Window { ready: Some(at_micros(asked.ready)), deadline: at_micros(asked.deadline) },
+        fix_at: None,
+        accepts: None,
+        remedy: asked.remedy,
+    }
 }
 
 /// Work of a provider for its queue, done by the fast and by the obvious version step by step.
@@ -106,11 +133,13 @@ struct World {
     windows: Vec<(i64, i64, u32)>,
     /// Parts that have lost their places, and the times of it.
     displaced: Vec<(i64, Slot)>,
+    /// Reservations that have lost their places.
+    hit: usize,
 }
 
 impl World {
     fn new(config: SchedulerConfig) -> World {
-        let fast = Scheduling::Coallocation(config).build(CAPACITY);
+        let fast = Scheduling::from(config).around_parts().build(CAPACITY);
         World {
             config,
             has_starts: fast.capabilities().starts.is_ok(),
@@ -122,6 +151,7 @@ impl World {
             repairs: Vec::new(),
             windows: Vec::new(),
             displaced: Vec::new(),
+            hit: 0,
         }
     }
 
@@ -135,7 +165,8 @@ impl World {
         self.obvious.compress(self.now);
         let SchedulerConfig { policy, compression, .. } = self.config;
         let keeps = policy == Policy::Conservative && compression != Compression::Replan;
-        if !keeps || compression == Compression::JobByJob {
+        let moves_up = self.obvious.parts.iter().any(|it| it.single);
+        if !keeps || compression == Compression::JobByJob || moves_up {
             self.fast.parts().compress(at_micros(self.now));
         }
     }
@@ -144,8 +175,8 @@ impl World {
         self.obvious.in_use()
     }
 
-    /// Forgets the parts that have lost their places.
-    fn displace(&mut self, expected: Vec<Slot>) {
+    /// Forgets the parts that have lost their places, and seeks other places for reservations.
+    fn displace(&mut self, (expected, fates): (Vec<Slot>, Vec<(Slot, Fate)>)) {
         let mut displaced = Vec::new();
         self.fast.parts().take_displaced(&mut displaced);
         assert_eq!(displaced, expected, "at {}", self.now);
@@ -153,6 +184,43 @@ impl World {
             assert_eq!(self.fast.parts().planned(slot), None);
             assert!(self.work.remove(&slot).is_some_and(|it| it.is_part));
             self.displaced.push((self.now, slot));
+        }
+        let mut seen = Vec::new();
+        self.fast.windows().displaced(&mut seen);
+        let start = |it: Time| if it < Time::FOREVER { it.as_micros() } else { NEVER };
+        let fate = |it: &Displaced| match *it {
+            Displaced::Moved(to) => Fate::Moved(start(to)),
+            Displaced::Postponed(to) => Fate::Postponed(start(to)),
+            Displaced::Out(_) => Fate::Out,
+        };
+        let seen = Vec::from_iter(seen.iter().map(|(slot, it)| (*slot, fate(it))));
+        assert_eq!(seen, fates, "at {}", self.now);
+        for (slot, fate) in fates {
+            self.hit += 1;
+            match fate {
+                Fate::Moved(_) => {}
+                Fate::Postponed(_) => {
+                    // Only its new place is promised from now on.
+                    let asked = self.obvious.part(slot).expect("it waits").asked;
+                    self.work.get_mut(&slot).expect("it waits").asked = asked;
+                }
+                Fate::Out => self.ask_again(slot),
+            }
+        }
+    }
+
+    /// Seeks another place for a reservation that has none.
+    fn ask_again(&mut self, slot: Slot) {
+        let now = self.now;
+        let Work { processors, span, asked, .. } = self.work[&slot];
+        let (size, asked) = ((processors, span), asked.expect("a reservation"));
+        self.catch_up();
+        let request = reserve(slot, size, asked);
+        let granted = self.fast.windows().ask_again(at_micros(now), &request, &mut |_| 0);
+        let expected = self.obvious.ask_again(now, slot, size, asked);
+        assert_eq!(granted.map(|it| it.start), expected.map(at_micros));
+        if expected.is_none() {
+            self.work.remove(&slot);
         }
     }
 
@@ -176,10 +244,13 @@ impl World {
         for Killed { slot, .. } in killed {
             let work = self.work.get_mut(&slot).expect("it ran");
             work.attempts += 1;
-            let Work { processors, span, is_part, attempts, .. } = *work;
-            if is_part {
+            let Work { processors, span, is_part, attempts, asked, .. } = *work;
+            if asked.is_some_and(|it| it.remedy != Remedy::Postpone) {
+                self.ask_again(slot);
+            } else if is_part {
                 self.work.remove(&slot);
             } else {
+                self.work.get_mut(&slot).expect("it waits").asked = None;
                 self.submit(slot, (processors, span), self.now, attempts % 2 == 1);
             }
         }
@@ -249,7 +320,10 @@ impl World {
         for slot in started {
             let &(_, Place { end, .. }) =
                 self.obvious.running.iter().find(|it| it.0 == slot).expect("it has started");
-            let run = self.work[&slot].run;
+            let Work { run, span, asked, .. } = self.work[&slot];
+            if let Some(asked) = asked {
+                assert!(asked.ready <= self.now && self.now + span <= asked.deadline);
+            }
             self.running.push((slot, self.now + run, end));
         }
         assert!(self.used() <= CAPACITY, "more processors are in use than are up");
@@ -270,7 +344,10 @@ impl World {
                 // Other queues take no account of the time at which a job is ready.
                 let ready = if self.has_starts { now + data } else { now };
                 self.submit(slot, (processors, span), ready, false);
-                self.work.insert(slot, Work { processors, run, span, is_part: false, attempts: 0 });
+                self.work.insert(
+                    slot,
+                    Work { processors, run, span, is_part: false, asked: None, attempts: 0 },
+                );
             }
             // EASY guesses.
             Event::Estimate(..) if self.config.policy == Policy::Easy => {}
@@ -313,7 +390,23 @@ impl World {
                 assert_eq!(is_held, self.obvious.hold(now, slot, place));
                 if is_held {
                     let run = run.min(span);
-                    let work = Work { processors, run, span, is_part: true, attempts: 0 };
+                    let work =
+                        Work { processors, run, span, is_part: true, asked: None, attempts: 0 };
+                    self.work.insert(slot, work);
+                }
+            }
+            Event::Ask(processors, lead, span, slack, run, remedy) => {
+                let slot = self.slot();
+                let (ready, size) = (now + lead, (processors, span));
+                let asked = Asked { ready, deadline: ready + span + slack, remedy };
+                self.catch_up();
+                let request = reserve(slot, size, asked);
+                let granted = self.fast.windows().ask(at_micros(now), &request, &[], &mut |_| 0);
+                let expected = self.obvious.ask(now, slot, size, asked);
+                assert_eq!(granted.map(|it| it.start), expected.map(at_micros), "at {now}");
+                if expected.is_some() {
+                    let (is_part, asked) = (false, Some(asked));
+                    let work = Work { processors, run, span, is_part, asked, attempts: 0 };
                     self.work.insert(slot, work);
                 }
             }
@@ -474,10 +567,13 @@ proptest! {
             Event::Submit(processors, span, run, data) => {
                 (after, Event::Submit(processors, span, run.min(span), data))
             }
+            Event::Ask(processors, lead, span, slack, run, remedy) => {
+                (after, Event::Ask(processors, lead, span, slack, run.min(span), remedy))
+            }
             _ => (after, event),
         });
         let world = World::new(config).run(&Vec::from_iter(calm));
-        prop_assert_eq!(world.displaced, []);
+        prop_assert_eq!((world.displaced, world.hit), (vec![], 0));
     }
 }
 

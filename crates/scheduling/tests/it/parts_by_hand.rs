@@ -10,7 +10,7 @@ struct Queue(Box<LocalQueue>);
 
 fn queue(policy: Policy, compression: Compression) -> Queue {
     let config = SchedulerConfig { policy, order: Order::Arrival, compression };
-    Queue(Scheduling::Coallocation(config).build(4))
+    Queue(Scheduling::from(config).around_parts().build(4))
 }
 
 fn fcfs() -> Queue {

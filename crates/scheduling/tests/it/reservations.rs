@@ -43,8 +43,8 @@ fn ask(queue: &mut Reservations, now: i64, request: &Reserve) -> Option<i64> {
     granted.map(|granted| granted.start.as_micros())
 }
 
-fn planned(queue: &Reservations, slot: u32) -> Option<i64> {
-    queue.planned(Slot(slot)).map(Time::as_micros)
+fn planned(queue: &mut Reservations, slot: u32) -> Option<i64> {
+    queue.start_of(Time::ZERO, Slot(slot)).map(Time::as_micros)
 }
 
 fn queue(processors: u32, criterion: Criterion, threshold: Option<Percent>) -> Reservations {
@@ -111,8 +111,8 @@ fn what_waits_moves_up_when_something_ends_early() {
         queue.finished(at_micros(6), Slot(1));
         queue.start_due(at_micros(6), &mut started);
         assert_eq!(started.len() == 3, compresses, "the second starts when there is room");
-        assert_eq!(planned(&queue, 4), Some(starts[1]));
-        assert_eq!(planned(&queue, 2), (!compresses).then_some(starts[0]));
+        assert_eq!(planned(&mut queue, 4), Some(starts[1]));
+        assert_eq!(planned(&mut queue, 2), (!compresses).then_some(starts[0]));
     }
 }
 
@@ -141,7 +141,7 @@ fn the_newcomer_moves_back_behind_whom_it_displaces() {
     assert_eq!(ask(&mut queue, -5, &reserve(0, -5, (2, 14), Some(16), 30)), Some(16));
     assert_eq!(ask(&mut queue, -4, &reserve(1, -4, (2, 6), Some(6), 30)), Some(6));
     assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (2, 3), Some(9), 16)), Some(12));
-    assert_eq!([planned(&queue, 0), planned(&queue, 1)], [Some(16), Some(6)]);
+    assert_eq!([planned(&mut queue, 0), planned(&mut queue, 1)], [Some(16), Some(6)]);
 }
 
 /// Case M4: distances of alternatives, and the threshold.
@@ -160,7 +160,7 @@ fn the_nearest_alternative_within_the_threshold_is_taken() {
         assert_eq!(offered, near.copied().collect::<Vec<_>>());
         newcomer.accepts = Some(1_000);
         assert_eq!(ask(&mut queue, 0, &newcomer), granted);
-        assert_eq!(planned(&queue, 0), Some(8));
+        assert_eq!(planned(&mut queue, 0), Some(8));
         assert_eq!(queue.queue_length(), 1 + usize::from(granted.is_some()));
     }
 }
@@ -179,7 +179,7 @@ fn an_alternative_may_come_behind_what_runs() {
         assert_eq!(taken.map(|it| it.start.as_micros()), granted);
         let phi = taken.and_then(|it| it.alternative).map(|it| it.phi(newcomer.span));
         assert_eq!(phi, granted.map(|_| 0.5));
-        assert_eq!([planned(&queue, 1), planned(&queue, 2)], [Some(40), Some(50)]);
+        assert_eq!([planned(&mut queue, 1), planned(&mut queue, 2)], [Some(40), Some(50)]);
     }
 }
 
@@ -206,12 +206,12 @@ fn windows_close_after_a_share_of_the_waiting_time() {
     assert_eq!(queue.next_start(), Some(at_micros(20)));
     queue.finished(at_micros(8), Slot(0));
     queue.start_due(at_micros(8), &mut Vec::new());
-    assert_eq!((planned(&queue, 2), queue.next_start()), (Some(24), Some(at_micros(12))));
+    assert_eq!((planned(&mut queue, 2), queue.next_start()), (Some(24), Some(at_micros(12))));
     queue.start_due(at_micros(12), &mut Vec::new());
     assert_eq!(queue.next_start(), Some(at_micros(24)));
     queue.finished(at_micros(13), Slot(1));
     queue.start_due(at_micros(13), &mut Vec::new());
-    assert_eq!(planned(&queue, 2), Some(24), "it moves no more");
+    assert_eq!(planned(&mut queue, 2), Some(24), "it moves no more");
     assert_eq!(queue.fix(at_micros(14), Slot(2)), Some(at_micros(24)));
 }
 
@@ -256,11 +256,11 @@ fn a_job_without_a_window_goes_aside() {
     assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (2, 5), Some(10), 15)), Some(10));
     assert_eq!(queue.estimate_start(at_micros(0), 1, Some(micros(12))), Some(at_micros(15)));
     assert_eq!(queue.submit(at_micros(0), request(1, 1, 12)), None, "nothing is promised");
-    assert_eq!(planned(&queue, 1), Some(15));
+    assert_eq!(planned(&mut queue, 1), Some(15));
     assert_eq!(ask(&mut queue, 1, &reserve(2, 1, (2, 9), Some(16), 25)), Some(16));
-    assert_eq!(planned(&queue, 1), Some(25));
+    assert_eq!(planned(&mut queue, 1), Some(25));
     assert!(queue.withdraw(at_micros(2), Slot(2)));
-    assert_eq!((started(&mut queue, 2), planned(&queue, 1)), (vec![], Some(15)));
+    assert_eq!((started(&mut queue, 2), planned(&mut queue, 1)), (vec![], Some(15)));
 }
 
 /// Two jobs without a window wait for 400 to 501, and for the time behind that. A reservation for just that time is
@@ -283,10 +283,10 @@ fn a_job_without_a_window_keeps_no_reservation_out() {
             let behind = Request { span: (!forever).then(|| micros(90)), ..request(2, 2, 90) };
             queue.submit(at_micros(0), behind);
             queue.submit(at_micros(0), request(3, 5, 10));
-            assert_eq!(planned(&queue, 1), Some(400));
+            assert_eq!(planned(&mut queue, 1), Some(400));
             let granted = ask(&mut queue, 10, &reserve(4, 10, (5, 50), Some(400), 450));
             assert_eq!(granted, Some(400), "{criterion:?}");
-            assert!(planned(&queue, 1).is_some_and(|start| start >= 450), "{criterion:?}");
+            assert!(planned(&mut queue, 1).is_some_and(|start| start >= 450), "{criterion:?}");
         }
     }
 }
@@ -301,13 +301,13 @@ fn a_job_without_a_window_goes_aside_where_processors_fail() {
     assert_eq!(started(&mut queue, 0), [0, 1]);
     queue.submit(at_micros(0), request(2, 1, 10));
     assert_eq!(ask(&mut queue, 0, &reserve(3, 0, (1, 3), Some(12), 15)), Some(12));
-    assert_eq!(planned(&queue, 2), Some(10));
+    assert_eq!(planned(&mut queue, 2), Some(10));
     queue.failed(
         at_micros(5),
         1,
         &[Killed { slot: Slot(1), processors: 1, planned_end: at_micros(10) }],
     );
-    assert_eq!((planned(&queue, 2), planned(&queue, 3)), (Some(15), Some(12)));
+    assert_eq!((planned(&mut queue, 2), planned(&mut queue, 3)), (Some(15), Some(12)));
     assert!(displaced(&mut queue).iter().all(|&(slot, _)| slot == 2));
 }
 
@@ -336,7 +336,7 @@ fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
         assert_eq!(ask(&mut queue, 87, &newcomer), None);
         let offered = queue.alternatives(at_micros(87), &newcomer, &[], 5, &mut no_draw);
         assert_eq!(offered.first().map(|it| it.start), Some(at_micros(857)));
-        assert_eq!(planned(&queue, 2), Some(884));
+        assert_eq!(planned(&mut queue, 2), Some(884));
         if comes {
             queue.submit(at_micros(88), request(9, 16, 700));
         }
@@ -347,7 +347,7 @@ fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
             taken.map(|it| (it.start, it.alternative)),
             Some((at_micros(857), Some(offered[0])))
         );
-        assert_eq!((planned(&queue, 7), planned(&queue, 2)), (Some(857), Some(966)));
+        assert_eq!((planned(&mut queue, 7), planned(&mut queue, 2)), (Some(857), Some(966)));
     }
 }
 
@@ -377,13 +377,13 @@ fn who_runs_over_its_plan_breaks_no_window_that_has_room() {
     assert_eq!(ask(&mut queue, 0, &reserve(2, 0, (1, 2), Some(14), 30)), Some(14));
     assert_eq!(started(&mut queue, 0), [0]);
     queue.overran(at_micros(10), Slot(0), at_micros(20));
-    assert_eq!((planned(&queue, 1), planned(&queue, 2)), (Some(22), Some(20)));
+    assert_eq!((planned(&mut queue, 1), planned(&mut queue, 2)), (Some(22), Some(20)));
     let expected = [(2, Displaced::Moved(at_micros(20))), (1, Displaced::Postponed(at_micros(22)))];
     assert_eq!(displaced(&mut queue), expected);
     assert_eq!(ask(&mut queue, 11, &reserve(3, 11, (1, 4), Some(22), 26)), None);
     queue.finished(at_micros(12), Slot(0));
     assert_eq!(started(&mut queue, 12), Vec::<u32>::new());
-    let moved = (planned(&queue, 1), planned(&queue, 2));
+    let moved = (planned(&mut queue, 1), planned(&mut queue, 2));
     assert_eq!(moved, (Some(16), Some(14)), "both move up, the one that starts first before");
     assert_eq!(displaced(&mut queue), []);
 }
@@ -402,9 +402,9 @@ fn failures_break_windows_that_have_no_room_left() {
     assert_eq!(displaced(&mut queue), [(1, Displaced::Postponed(Time::FOREVER))]);
     queue.submit(at_micros(4), request(0, 2, 10));
     assert_eq!(started(&mut queue, 4), [0], "two are left");
-    assert_eq!(planned(&queue, 2), Some(20));
+    assert_eq!(planned(&mut queue, 2), Some(20));
     queue.restored(at_micros(6), 1);
-    assert_eq!((started(&mut queue, 6), planned(&queue, 1)), (vec![], Some(30)));
+    assert_eq!((started(&mut queue, 6), planned(&mut queue, 1)), (vec![], Some(30)));
     assert_eq!(queue.next_start(), Some(at_micros(20)));
 }
 
@@ -427,9 +427,9 @@ fn who_has_no_room_left_waits_on_or_not() {
         queue.failed(at_micros(0), 1, &[]);
         let expected = expected.unwrap_or(Displaced::Out(asked));
         assert_eq!(displaced(&mut queue), [(1, expected)]);
-        let waits = planned(&queue, 1).is_some();
+        let waits = planned(&mut queue, 1).is_some();
         assert_eq!(waits, !matches!(expected, Displaced::Out(_)));
-        assert_eq!(planned(&queue, 0), Some(0));
+        assert_eq!(planned(&mut queue, 0), Some(0));
     }
 }
 
@@ -627,7 +627,7 @@ fn compare(
         }
         prop_assert_eq!(fast.queue_length(), slow.waiting.len());
         for job in &slow.waiting {
-            prop_assert_eq!(planned(&fast, job.slot), Some(job.start));
+            prop_assert_eq!(planned(&mut fast, job.slot), Some(job.start));
         }
     }
     // Every accepted reservation has started, within its window.

@@ -13,7 +13,7 @@ use haggle_agreements::{
     AgreementId, InDoubt, Instruction, Participant, Task, ToCoordinator, ToParticipant,
 };
 use haggle_model::{ActorId, JobId, JobOutcome, Span, Time};
-use haggle_scheduling::{Award, Offer, Scheduling, Slot};
+use haggle_scheduling::{Award, Offer, Slot};
 use serde::{Deserialize, Serialize};
 
 use super::Bargains;
@@ -327,8 +327,5 @@ impl Bargains {
 /// The completion that an award promises. A planned completion never grows under conservative
 /// backfilling; an EDF queue uses the time up to the offered completion.
 fn promised(core: &Core, offer: Offer, planned: Time) -> Time {
-    match core.config.scheduler {
-        Scheduling::Bags { .. } => planned,
-        _ => offer.completion,
-    }
+    if core.config.scheduler.backfills_bags() { planned } else { offer.completion }
 }

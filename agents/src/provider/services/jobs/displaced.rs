@@ -86,7 +86,7 @@ impl Jobs {
         let draw = &mut |below| self.reserving.stream.random_range(0..below);
         let found = wishes.into_iter().find_map(|size| {
             let wish = Reserve { processors: size.processors, span: size.span, ..*request };
-            granting.ask(turn.now, &wish, &[], draw).map(|granted| (granted.start, size))
+            granting.ask_again(turn.now, &wish, draw).map(|granted| (granted.start, size))
         });
         let Some((start, size)) = found else { return self.revoke(turn, slot, cause) };
         turn.core.load.waits(size.processors, Some(size.span));

@@ -144,11 +144,13 @@ impl Jobs {
         turn.core.load.waits(request.processors, request.span);
         // The first promise stays: if it is broken now, the record must show that. A reservation
         // that may be late goes on as a job without a window.
+        let had_window = held.particulars().granted.is_some();
         self.arrive(turn, request);
-        if turn.core.able.windows {
+        // The record of a window has the new planned start. A queue of reservations plans all jobs at once.
+        if had_window || turn.core.able.windows && !turn.core.takes_parts() {
             self.join_queue(turn);
         }
-        let start = turn.core.scheduler.windows().planned(slot);
+        let start = turn.core.scheduler.windows().start_of(turn.now, slot);
         self.displace(turn, slot, Cause::Failure, Answer::Postponed, start);
     }
 }
