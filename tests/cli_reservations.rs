@@ -92,26 +92,15 @@ fn a_window_without_room_has_others_beside_it() {
 }
 
 #[test]
-fn only_providers_that_can_are_asked_to_reserve() {
-    let queue = WINDOWS.replace(
-        "policy = { name = \"reservations\", threshold = 150, fix-at = \"50%\" }",
-        "policy = \"easy\"",
-    );
-    let folder = Folder::with(&[("queue.toml", &queue)]);
-    insta::assert_snapshot!(folder.haggle(&["validate", "queue.toml"]), @r#"
-    exit code: 3
-    ----- stdout -----
-    ----- stderr -----
-      × the jobs of "jobs" need reservations, and "north" grants none
-        ╭─[queue.toml:29:14]
-     29 │ submits-to = "north"
-        ·              ───┬───
-        ·                 ╰── reserves none
-        ╰────
-      help: set `policy = "reservations"` for provider "north", or remove step "reservations"
-
-    error: queue.toml has 1 problem
-    "#);
+fn only_providers_are_asked_to_reserve() {
+    let broker = WINDOWS.replace("submits-to = \"north\"", "submits-to = \"broker\"")
+        + "[[metascheduler]]\nname = \"broker\"\nplacement = \"random\"\n";
+    let folder = Folder::with(&[("broker.toml", &broker)]);
+    let said = folder.haggle(&["validate", "broker.toml"]);
+    assert!(said.starts_with("exit code: 3"), "{said}");
+    let said = unwrapped(&said);
+    assert!(said.contains("need reservations, and \"broker\" grants none"), "{said}");
+    assert!(said.contains("submit to a provider, or remove step \"reservations\""), "{said}");
 }
 
 /// Keys that are never read cause warnings.
@@ -489,8 +478,8 @@ submits-to = "broker"
     let both = format!("{FAILS}{bags}");
     let folder = Folder::with(&[("both.toml", &both)]);
     let shown = folder.haggle(&["validate", "both.toml"]);
-    assert!(shown.contains("grants windows for rigid"), "{shown}");
-    assert!(shown.contains("leave \"north\" out of `providers`"), "{shown}");
+    assert!(shown.contains("needs offers, and provider \"north\" makes none"), "{shown}");
+    assert!(shown.contains("which grant windows"), "{shown}");
     let south = "\n[[provider]]\nname = \"south\"\nprocessors = 2\npolicy = \"edf\"\n";
     let apart = both.replace("offers-plb\"", "offers-plb\"\nproviders = [\"south\"]") + south;
     let folder = Folder::with(&[("apart.toml", &apart)]);

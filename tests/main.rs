@@ -46,6 +46,7 @@ mod cli_synthetic_month;
 mod cli_transactions;
 mod cli_validate;
 mod cli_warnings;
+mod cli_window_queues;
 mod cli_workflow;
 mod cli_workflow_providers;
 mod cli_workflow_runs;

@@ -16,10 +16,10 @@ use haggle_model::random::stream;
 use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
 use haggle_runtime::network::{Crashes, EVERYWHERE, Partition};
 use haggle_runtime::{Arrivals, Blueprint, Network, Outages, World};
+use haggle_scheduling::MAX_ATTEMPTS;
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::own::NoSuchRule;
 use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule};
-use haggle_scheduling::{MAX_ATTEMPTS, Scheduling};
 use haggle_workloads::{CleaningReport, SharedReport, WallClock, WatchedStep};
 
 use super::cast::cast;
@@ -131,9 +131,11 @@ impl Stage {
         let protocols = transactions(scenario, latency_max(scenario));
         let data_places = data::Places::of(scenario);
         // Actors are added in the order of `cast`, which has their names by number.
+        let directory = scenario.directory();
+        let reserved = directory.asked_for_windows();
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
             let store = data_places.store(scenario, provider, seating.network);
-            let id = stage.add_provider(id, provider, scenario, (&protocols, store))?;
+            let id = stage.add_provider(id, provider, scenario, (&protocols, store, &reserved))?;
             addresses.insert(provider.name.to_string(), id);
         }
         let flows = workflows::all(scenario, folder)?;
@@ -220,19 +222,23 @@ impl Stage {
         id: ProviderId,
         provider: &file::Provider,
         scenario: &Scenario,
-        (protocols, store): (&[Option<Transaction>], Option<CheckpointStore>),
+        (protocols, store, reserved): (
+            &[Option<Transaction>],
+            Option<CheckpointStore>,
+            &BTreeSet<&str>,
+        ),
     ) -> Result<ActorId, NoSuchRule> {
         let seed = scenario.scenario.seed;
         let config = ProviderConfig {
             id,
             processors: provider.processors,
             speed: provider.speed,
-            scheduler: match provider.policy.scheduling(&scenario.own)? {
-                // A plain queue knows no parts, so the same rules are carried out by a queue that books them.
-                Scheduling::Queue(config) if takes_parts(provider, scenario) => {
-                    Scheduling::Coallocation(config)
-                }
-                scheduling => scheduling,
+            scheduler: {
+                let plain = provider.policy.scheduling(&scenario.own)?;
+                // A plain queue knows no parts and windows, so the same rules are carried out by a queue that books them.
+                let books =
+                    reserved.contains(provider.name.as_str()) || takes_parts(provider, scenario);
+                if books { plain.around_parts() } else { plain }
             },
             passes: provider.passes,
             overrun: provider.overrun,

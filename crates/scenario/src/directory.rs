@@ -139,10 +139,16 @@ impl<'s> Directory<'s> {
     }
 
     /// True if a step of a workload, or of a workload merged into it, reserves jobs.
-    pub(crate) fn reserves(&self, workload: &str) -> bool {
+    pub fn reserves(&self, workload: &str) -> bool {
         let reserves = |step: &Step| matches!(step, Step::Reservations { .. });
         let mut sources = self.sources(workload).into_iter();
         sources.any(|place| self.scenario.workloads[place].steps.iter().any(reserves))
+    }
+
+    /// Providers and other actors that jobs ask for reservations, by name.
+    pub fn asked_for_windows(&self) -> BTreeSet<&'s str> {
+        let users = self.scenario.users.iter().filter(|it| self.reserves(it.workload.as_str()));
+        users.map(|it| it.submits_to.as_str()).collect()
     }
 
     /// True if `target` is a metascheduler that may place jobs on the grid.

@@ -68,11 +68,10 @@ pub(super) struct KeepsParts {
 /// Providers that keep parts of the jobs of a metascheduler, `by`.
 #[rustfmt::skip] // a table
 pub(super) const PARTS: Exclusions<Provider, KeepsParts> = &[
-    exclude(("co-allocation, mapping", "policies of providers except \"fcfs\", \"easy\" and \"conservative\""), "policy",
-        |it, _| !it.policy.takes_parts(),
-        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", whose queue then moves work to meet deadlines or windows, and cannot \
-         keep parts of jobs where they are booked",
-        "not for parts of jobs", "set `policy = \"conservative\"`, `policy = \"easy\"` or `policy = \"fcfs\"`"),
+    exclude(("co-allocation, mapping", "`policy = \"reservations\"` of its providers"), "policy", |it, _| !it.policy.takes_parts(),
+        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", whose queue then moves all work within the windows of reservations, \
+         and cannot keep parts of jobs where they are booked",
+        "not for parts of jobs", "set another policy, such as `policy = \"conservative\"`: it grants windows to jobs with reservations as well"),
     exclude(("co-allocation with moves, mapping", "`overrun = \"extend\"`"), "overrun", |it, at| it.overrun != Overrun::Kill && !at.stays,
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which then lets no job run into the time of a part that may move",
         "not for parts of jobs", "set `overrun = \"kill\"`, or `policy = \"rigid\"` of the metascheduler"),
@@ -153,14 +152,10 @@ const ROLES_HELP: &str = "remove one of them, or add another [[metascheduler]]";
 /// Providers of a metascheduler that composes bags.
 #[rustfmt::skip] // a table
 pub(super) const OFFERING: Exclusions<Provider> = &[
-    exclude(("composition", "`policy = \"reservations\"` of its providers"), "composition",
-        |it, ()| !it.policy.bargains() && it.policy.reserving().is_some(),
-        "composition \"{word}\" needs offers for bags, and provider \"{name}\" grants windows for rigid jobs only", "asks for offers",
-        "leave \"{name}\" out of `providers`, or set `policy = \"edf\"` or `policy = \"bags\"` for it and reserve no jobs there"),
-    exclude(("composition", "providers with other policies than \"edf\" and \"bags\""), "composition",
-        |it, ()| !it.policy.bargains() && it.policy.reserving().is_none(),
+    exclude(("composition", "providers with other policies than \"edf\" and \"bags\""), "composition", |it, ()| !it.policy.bargains(),
         "composition \"{word}\" needs offers, and provider \"{name}\" makes none", "asks for offers",
-        "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{name}\", or place rigid jobs with `placement`"),
+        "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{name}\", which grant windows to jobs with reservations as well; or \
+         place rigid jobs with `placement`"),
 ];
 
 /// Providers of a metascheduler that moves moldable jobs; the fact is true if the policy of the provider is known.
@@ -229,8 +224,6 @@ pub(super) struct Submission {
     pub(super) phases: bool,
     /// Jobs need reservations, and the target grants none.
     pub(super) unreserved: bool,
-    /// The target is a provider.
-    pub(super) to_provider: bool,
     pub(super) composes: bool,
     pub(super) maps: bool,
     pub(super) plans: bool,
@@ -249,13 +242,9 @@ pub(super) const SUBMITTING: Exclusions<User, Submission> = &[
     exclude(("composition", "jobs that are not bags"), "submits-to", |_, at| at.has_jobs && at.has_target && !at.bags && at.composes,
         "the jobs of \"{workload}\" are rigid, and \"{target}\" takes bags of tasks", "does not take them",
         "add a [[workload.step]] with `kind = \"bags\"`, or submit elsewhere"),
-    exclude(("reservations", "providers with other policies than \"reservations\""), "submits-to",
-        |_, at| at.has_target && at.unreserved && at.to_provider,
+    exclude(("reservations", "metaschedulers, grid, plans"), "submits-to", |_, at| at.has_target && at.unreserved,
         "the jobs of \"{workload}\" need reservations, and \"{target}\" grants none", "reserves none",
-        "set `policy = \"reservations\"` for provider \"{target}\", or remove step \"reservations\""),
-    exclude(("reservations", "metaschedulers, grid, plans"), "submits-to", |_, at| at.has_target && at.unreserved && !at.to_provider,
-        "the jobs of \"{workload}\" need reservations, and \"{target}\" grants none", "reserves none",
-        "submit to a provider with `policy = \"reservations\"`, or remove step \"reservations\""),
+        "submit to a provider, or remove step \"reservations\""),
     exclude(("applications of phases", "actors except plans"), "workload", |_, at| at.has_jobs && at.phases && !at.plans,
         "applications of phases are rescheduled by [plans] alone", "applications", "submit them to [plans]"),
     exclude(("plans", "jobs except applications of phases"), "workload", |_, at| at.has_jobs && !at.phases && at.plans,

@@ -6,7 +6,7 @@ use super::Check;
 use super::exclusions::{NoTasks, Runs, SUBMITTING, Submission, WORKLOADS, is_given_whole};
 use super::names::Names;
 use super::rule::{Words, item};
-use crate::file::{GridPolicy, Model, Policy, Role, Step, User, Workload};
+use crate::file::{GridPolicy, Model, Role, Step, User, Workload};
 use crate::quantity::Name;
 use haggle_config::document::Path;
 
@@ -62,23 +62,13 @@ impl<'s> Check<'s> {
             iterative: model == Some(Model::Iterative),
             phases: model == Some(Model::Applications),
             unreserved: self.directory.reserves(user.workload.as_str())
-                && !self.grants_windows(target, names),
-            to_provider: names.is_provider(target),
+                && !names.is_provider(target),
             composes: metascheduler.is_some_and(|it| it.composition.is_some()),
             maps: metascheduler.is_some_and(|it| it.mapping.is_some()),
             plans: self.scenario.submits_to_plans(user),
             refuses_tasks: tasks.next().and_then(|_| self.refuses_tasks(user)),
             parts_tasks: self.parts_tasks(user),
         }
-    }
-
-    /// True if an actor is a provider that grants reservations, or that has a stand-in for a wrong policy: this
-    /// may have meant the right one.
-    fn grants_windows(&self, target: &str, names: &Names) -> bool {
-        names.providers.get(target).is_some_and(|&place| {
-            let reserves = matches!(self.scenario.providers[place].policy, Policy::Reservations(_));
-            reserves || self.is_replaced(&item("provider", place).key("policy"))
-        })
     }
 
     /// Reason for which the target of a user does not take tasks. Tasks wait for one another at the scheduler of a grid,

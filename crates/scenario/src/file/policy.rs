@@ -174,7 +174,8 @@ impl Policy {
         }
     }
 
-    /// Treatment of advance reservations, if the policy takes any.
+    /// Treatment of advance reservations, if the policy moves all work for them. The other policies grant windows beside
+    /// their own work.
     pub const fn reserving(&self) -> Option<&Reservations> {
         match self {
             Policy::Reservations(it) => Some(it),
@@ -187,12 +188,9 @@ impl Policy {
         self.offers().is_some()
     }
 
-    /// True if its queue keeps parts of jobs that have other parts at other providers.
+    /// True if its queue keeps parts of jobs that have other parts at other providers, and windows, at fixed places.
     pub const fn takes_parts(&self) -> bool {
-        match self {
-            Policy::Fcfs { .. } | Policy::Easy { .. } | Policy::Conservative { .. } => true,
-            Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) => false,
-        }
+        self.reserving().is_none()
     }
 
     /// True if the queue reserves a start for each job, and keeps it.

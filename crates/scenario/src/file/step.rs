@@ -156,8 +156,7 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lead: Option<TimeLaw>,
     },
-    /// Makes jobs ask for an advance reservation, from ready time to deadline, at a provider with policy
-    /// "reservations".
+    /// Makes jobs ask their provider for an advance reservation, from ready time to deadline.
     Reservations {
         /// Deadline = submission + requested time x the larger of this factor and 1; ready time = deadline - requested
         /// time: an interval that is just long enough. Without it, ready times and deadlines stay as they are.

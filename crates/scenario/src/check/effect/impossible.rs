@@ -332,8 +332,8 @@ impl<'a> Takers<'a> {
 
 /// True if a provider grants windows as requested, and users accept no other interval.
 fn keeps_to_windows(provider: &Provider, way: &Way<'_>) -> bool {
-    let Some(reserving) = provider.policy.reserving() else { return false };
-    way.reserves() && !(reserving.threshold.is_some() && way.accepts_others())
+    let offers = provider.policy.reserving().is_some_and(|it| it.threshold.is_some());
+    way.reserves() && !(offers && way.accepts_others())
 }
 
 /// Numbers of processors that a job of a metascheduler may have. `None` for bags, whose tasks may follow each

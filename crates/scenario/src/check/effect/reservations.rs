@@ -65,8 +65,10 @@ impl Reserves {
         };
         let loses = |&place: &usize| {
             let Serves { fails, closes, crashes, .. } = flow.serves[place];
-            let extends = scenario.providers[place].overrun == Overrun::Extend;
-            fails || closes || crashes || extends
+            let provider = &scenario.providers[place];
+            // Granted windows of the other policies keep their places beside maintenance.
+            let closes = closes && provider.policy.reserving().is_some();
+            fails || closes || crashes || provider.overrun == Overrun::Extend
         };
         let mut own = directory.sources(scenario.workloads[workload].name.as_str()).into_iter();
         Some(Reserves {
