@@ -424,7 +424,8 @@ impl Chronicle {
         };
         let attempts = AttemptRow::some(run, &scope.during("queued_time", "finish_time"))?;
         // After attempts and placements, which name the other jobs that the stories need.
-        let jobs = JobRow::some(run, &scope.jobs(&attempts, &placements))?;
+        let near = scope.jobs(&attempts, &placements);
+        let jobs = JobRow::some(run, &near)?;
         let on_grid = attempts.iter().filter(|it| it.slot().is_some()).map(|it| it.job).collect();
         let checkpoints =
             if shared.is_empty() { Vec::new() } else { CheckpointRow::some(run, &own)? };
@@ -445,7 +446,7 @@ impl Chronicle {
             market,
             grid_market,
             offers: OfferRow::some(run, &own)?,
-            reservations: ReservationRow::some(run, &own)?,
+            reservations: ReservationRow::some(run, &near)?,
             displacements: DisplacementRow::some(run, &own)?,
             moves: MoveRow::some(run, &own)?,
             bookings: BookingRow::some(run, &own)?,

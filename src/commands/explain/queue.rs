@@ -1,7 +1,8 @@
 //! The queue in which a rigid job waited.
 
 use crate::experiment::explain::{
-    Backfilled, BookedStart, Held, HeldByOthers, How, Part, Queued, Rule, Story, Test, Wait,
+    Backfilled, BookedStart, Held, HeldByOthers, HeldByPart, How, Part, Queued, Rule, Story, Test,
+    Wait,
 };
 
 use super::{LISTED, most, whole};
@@ -59,7 +60,7 @@ fn waited(story: &Story, wait: &Wait) -> String {
                     seconds(it.booked)
                 ),
                 (true, Some(Held::ByOthers(held))) => because(held),
-                (true, Some(Held::ByPart(held))) => into(&held.part),
+                (true, Some(Held::ByPart(held))) => into(held),
                 (true, None) => {
                     "the order of the queue, its own reservation or those of other jobs held it \
                      back. The tables\n  \
@@ -118,13 +119,14 @@ fn numbers(jobs: &[i64]) -> String {
     }
 }
 
-/// The part that it would have run into.
-fn into(part: &Queued) -> String {
-    let Queued { job, workload, job_id, processors, start, .. } = part;
+/// The part or reservation that it would have run into.
+fn into(held: &HeldByPart) -> String {
+    let Queued { job, workload, job_id, processors, start, .. } = &held.part;
+    let what = if held.is_reservation { "reservation" } else { "part" };
     let needs = whole(*processors, "processor");
     let from = start.map_or(String::new(), |start| format!(" from {} s on", seconds(start)));
     format!(
-        "it would have run into the part of job {job} ({workload}!{job_id}), which had {needs}{from}"
+        "it would have run into the {what} of job {job} ({workload}!{job_id}), which had {needs}{from}"
     )
 }
 

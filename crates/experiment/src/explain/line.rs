@@ -5,7 +5,7 @@
 //! one instant count in the order of their numbers. The place of a job that has lost an attempt is
 //! unknown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::reader::{AttemptRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, ResourceRow};
@@ -65,7 +65,7 @@ pub enum Held {
     ByBooking(HeldByBooking),
     /// Jobs were before it.
     ByOthers(HeldByOthers),
-    /// It was the first one, and would have run into the time of a part.
+    /// It was the first one, and would have run into the time of a part or of a reservation.
     ByPart(HeldByPart),
 }
 
@@ -78,13 +78,16 @@ pub struct HeldByBooking {
     pub booked: f64,
 }
 
-/// The head of a queue waited for a part of a job on several providers, which was booked ahead.
+/// The head of a queue waited for a part of a job on several providers, or for a reservation, which was booked ahead.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeldByPart {
     /// The instant that is examined: the beginning of the longest stretch.
     pub time: f64,
-    /// The part, with its processors and its start.
+    /// The part or reservation, with its processors and its start.
     pub part: Queued,
+    /// True if it is a reservation.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_reservation: bool,
 }
 
 /// Jobs that were before another one delayed it.
@@ -171,6 +174,8 @@ struct Stay<'a> {
     again: bool,
     /// True if its provider planned with its span.
     is_plain: bool,
+    /// True if it has a place of its own: it is a part, or the first attempt in a window.
+    is_booked: bool,
 }
 
 /// The queue of a provider, and its running jobs.
@@ -200,7 +205,7 @@ impl<'a> Line<'a> {
     pub(super) fn of(
         resource: &ResourceRow,
         attempts: impl Iterator<Item = &'a AttemptRow>,
-        jobs: &BTreeMap<i64, &'a JobRow>,
+        (jobs, reserved): (&BTreeMap<i64, &'a JobRow>, &BTreeSet<i64>),
         outages: &[OutageRow],
         maintenance: &[MaintenanceRow],
     ) -> Option<Line<'a>> {
@@ -244,12 +249,19 @@ impl<'a> Line<'a> {
             // A repeated attempt begins to wait when the one before it is lost. Parts of a job wait
             // and run at the same time.
             let from = if has_attempts(job) { lost.max(micros(queued)) } else { micros(queued) };
-            line.stays.push(line.stay(job, attempt, from, end));
+            let is_reserved = reserved.contains(&attempt.job);
+            line.stays.push(line.stay((job, is_reserved), attempt, from, end));
         }
         Some(line)
     }
 
-    fn stay(&self, job: &'a JobRow, attempt: &'a AttemptRow, from: i64, end: i64) -> Stay<'a> {
+    fn stay(
+        &self,
+        (job, is_reserved): (&'a JobRow, bool),
+        attempt: &'a AttemptRow,
+        from: i64,
+        end: i64,
+    ) -> Stay<'a> {
         let span = job.walltime.map_or(i64::MAX, micros);
         let primary = match self.order {
             None | Some(Order::Arrival) => 0,
@@ -266,12 +278,13 @@ impl<'a> Line<'a> {
         let key = (primary, micros(attempt.queued.unwrap_or_default()), job.job);
         let again = has_attempts(job) && attempt.attempt > 1;
         let is_plain = has_attempts(job) && !again && attempt.checkpointing == 0.0;
-        Stay { job, attempt, from, start, end, span, key, again, is_plain }
+        let is_booked = !has_attempts(job) || is_reserved && !again;
+        Stay { job, attempt, from, start, end, span, key, again, is_plain, is_booked }
     }
 
     /// True if the queue treats a job as any other.
     pub(super) fn is_for(&self, job: &JobRow) -> bool {
-        has_attempts(job)
+        has_attempts(job) && !self.stays.iter().any(|it| it.job.job == job.job && it.is_booked)
     }
 
     /// The last stay of a job.
@@ -285,11 +298,11 @@ impl<'a> Line<'a> {
     }
 
     /// The stays that wait before `own` at an instant, the first one first; `None` if the order is
-    /// unknown. Parts have bookings, and do not stand in a queue without bookings.
+    /// unknown. Parts and reservations have bookings, and do not stand in a queue without bookings.
     fn before(&self, own: &Stay<'_>, at: i64) -> Option<Vec<&Stay<'a>>> {
         self.order?;
         let waits = |it: &&Stay<'_>| {
-            let stands = self.rule == Rule::Conservative || has_attempts(it.job);
+            let stands = self.rule == Rule::Conservative || !it.is_booked;
             stands
                 && it.from <= at
                 && at < it.start
@@ -301,11 +314,10 @@ impl<'a> Line<'a> {
         Some(before)
     }
 
-    /// The parts that wait at an instant and start before another one, the first one first.
+    /// The parts and reservations that wait at an instant and start before another one, the first one first.
     fn parts_ahead(&self, at: i64, until: i64) -> Vec<&Stay<'a>> {
-        let is_ahead = |it: &&Stay<'_>| {
-            !has_attempts(it.job) && it.from <= at && at < it.start && it.start < until
-        };
+        let is_ahead =
+            |it: &&Stay<'_>| it.is_booked && it.from <= at && at < it.start && it.start < until;
         let mut ahead = Vec::from_iter(self.stays.iter().filter(is_ahead));
         ahead.sort_by_key(|it| (it.start, it.key));
         ahead
@@ -365,7 +377,8 @@ impl<'a> Line<'a> {
         let parts = self.parts_ahead(time, time.saturating_add(own.span));
         let Some(head) = before.first() else {
             let part = parts.first().filter(|_| self.rule != Rule::Conservative)?;
-            return Some(Held::ByPart(HeldByPart { time: at, part: queued(part) }));
+            let is_reservation = has_attempts(part.job);
+            return Some(Held::ByPart(HeldByPart { time: at, part: queued(part), is_reservation }));
         };
         if self.rule == Rule::Easy && !parts.is_empty() {
             // Tables do not show whether the part or the head was in the way.

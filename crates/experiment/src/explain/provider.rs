@@ -398,7 +398,8 @@ fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
     let jobs = all.jobs.iter().map(|it| (it.job, it)).collect();
     // A part that was given up never waited in the queue.
     let queued = here().filter(|it| it.outcome != AttemptOutcome::GivenUp);
-    let line = Line::of(resource, queued, &jobs, &all.outages, &all.maintenance);
+    let reserved = all.reservations.iter().map(|it| it.job).collect();
+    let line = Line::of(resource, queued, (&jobs, &reserved), &all.outages, &all.maintenance);
     Some(Others {
         resource,
         attempts: here().filter(|it| it.job != job.job).collect(),
