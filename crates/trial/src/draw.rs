@@ -45,6 +45,9 @@ const REPAIRS_MAX: u32 = 400;
 /// Share of accepted worlds that get another world beside them, in percent.
 const BESIDE: usize = 30;
 
+/// Share of two worlds with providers in common, in percent.
+const MEET: usize = 50;
+
 /// Number of the repair from which on the wanted key of a case may be removed.
 const REPAIRS_WANTED: u32 = 360;
 
@@ -116,6 +119,10 @@ fn draw_beside(
     }
     let mut document = one.document.clone();
     beside::join(&mut document, two.document);
+    // Kinds of work meet in one queue only if they have a provider in common.
+    if dice.chance(MEET) {
+        beside::meet(&mut document, &one.document, dice);
+    }
     // Names of tables that were left out lead elsewhere.
     let mut draw = Draw::new(dice, Theme::Anything);
     fill::fill(&mut document, &mut draw);

@@ -140,9 +140,10 @@ fn role(scenario: &Scenario, is: fn(&Role<'_>) -> bool) -> bool {
     scenario.metaschedulers.iter().any(|it| is(&it.role()))
 }
 
-/// True if a provider grants reservations.
+/// True if a provider has a queue of reservations, or its users ask it for reservations.
 fn reservations(scenario: &Scenario) -> bool {
     scenario.providers.iter().any(|it| it.policy.reserving().is_some())
+        || !scenario.directory().asked_for_windows().is_empty()
 }
 
 /// True if offers can be late, stale or not awaited.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 use toml::Value;
 
+use super::dice::Dice;
 use super::keys::{chosen, member, named};
 use super::strings::{Role, role};
 use haggle_scenario::schema::SCHEMA;
@@ -39,6 +40,26 @@ pub(super) fn join(first: &mut toml::Table, mut second: toml::Table) {
         if let Some(table) = second.remove(key) {
             // The first world has one already, so that of the second is left out.
             first.entry(key).or_insert(table);
+        }
+    }
+}
+
+/// Lets users of the second world who submit to a provider submit to one of the first world instead.
+pub(super) fn meet(joined: &mut toml::Table, first: &toml::Table, dice: &mut Dice) {
+    let names = |world: &toml::Table| -> Vec<String> {
+        let providers = world.get("provider").and_then(Value::as_array).into_iter().flatten();
+        let names = providers.filter_map(|it| it.get("name")?.as_str());
+        names.map(str::to_owned).collect()
+    };
+    let (own, all) = (names(first), names(joined));
+    let count = first.get("user").and_then(Value::as_array).map_or(0, Vec::len);
+    let users = joined.get_mut("user").and_then(Value::as_array_mut).into_iter().flatten();
+    for user in users.skip(count).filter(|_| !own.is_empty()) {
+        let Some(target) = user.get_mut("submits-to") else { continue };
+        // A copy of a provider has its name and a number.
+        let is_provider = |it: &str| all.iter().any(|name| it.starts_with(name.as_str()));
+        if target.as_str().is_some_and(is_provider) {
+            *target = Value::String(dice.pick(&own).clone());
         }
     }
 }
@@ -141,6 +162,18 @@ mod tests {
         join(&mut joined, table(world));
         let providers = |place: usize| joined["metascheduler"][place]["providers"][0].as_str();
         assert_eq!((providers(0), providers(1)), (Some("p1"), Some("xp1")));
+    }
+
+    #[test]
+    fn users_of_the_second_world_meet_at_providers_of_the_first() {
+        let world = "[[provider]]\nname = \"p1\"\n\n[[metascheduler]]\nname = \"m1\"\n\n\
+                     [[user]]\nname = \"u1\"\nsubmits-to = \"p1\"\n\n\
+                     [[user]]\nname = \"u2\"\nsubmits-to = \"m1\"\n";
+        let (first, mut joined) = (table(world), table(world));
+        join(&mut joined, table(world));
+        meet(&mut joined, &first, &mut Dice::new(1, 1));
+        let target = |place: usize| joined["user"][place]["submits-to"].as_str();
+        assert_eq!([0, 1, 2, 3].map(target), ["p1", "m1", "p1", "xm1"].map(Some));
     }
 
     #[test]

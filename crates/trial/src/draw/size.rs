@@ -143,7 +143,9 @@ impl Theme {
             // Parts that a protocol has got do not move.
             (Moving, "Coallocation", "protocol") => Absent,
             (Moving, "Coallocation", "policy") => OneOf(&["shift", "shift-remap"]),
-            (Mapped | Moving, "Provider", "policy") => OneOf(&["fcfs", "easy", "conservative"]),
+            (Mapped | Moving, "Provider", "policy") => {
+                OneOf(&["fcfs", "easy", "conservative", "edf", "bags"])
+            }
             (Mapped | Moving, "Provider", "disclosure") => OneOf(&["slots", "queue"]),
             (Mapped | Moving, "Provider", "overrun") => OneOf(&["kill"]),
             (Mapped | Moving, "Provider", "speed") => Absent,
@@ -169,7 +171,9 @@ impl Theme {
             ) => Absent,
             (Rigid | Reserved | Bags | Flows | Shared | Saved, "Scenario", "provider") => Present,
             (Reserved, "Scenario", "metascheduler") => Absent,
-            (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
+            (Reserved, "Provider", "policy") => {
+                OneOf(&["fcfs", "easy", "conservative", "edf", "bags", "reservations"])
+            }
             (Reserved, "Workload", "step") => Present,
             (Rigid, "Metascheduler", "composition" | "negotiation") => Absent,
             (Bags, "Metascheduler", "coallocation" | "reallocation") => Absent,
