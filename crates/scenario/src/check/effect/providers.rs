@@ -15,7 +15,7 @@ use haggle_config::document::Path;
 #[rustfmt::skip] // a table
 const PROVIDERS: &[Effect<Provider, Serves>] = &[
     effect("overrun", |_, to| to.is_used(), "no job comes here", "remove it, or let a user or a metascheduler submit to this provider"),
-    effect("passes", |it, to| !it.policy.bargains() && !to.parts && !(to.reserved && it.policy.takes_parts()),
+    effect("passes", |it, to| !(it.policy.bargains() || to.parts || to.reserved && it.policy.takes_parts()),
         "a provider that bargains over bags, or keeps parts of jobs or windows beside its queue, decides once an instant", "remove it"),
     effect("passes", |it, _| !matches!(it.policy, Policy::Fcfs { order: Order::Arrival }),
         "first come, first served in the order of arrival starts the same jobs either way", "remove it"),
