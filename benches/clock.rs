@@ -13,7 +13,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use haggle_agents::{Actor, Effect, Outbox, Phase, Timer};
 use haggle_model::{ActorId, EventsOrder, Span, Time};
 use haggle_runtime::Network;
-use haggle_runtime::clock::{Clock, Delivery};
+use haggle_runtime::clock::{Clock, Delivery, Origin};
 use haggle_runtime::network::Fate;
 
 const MESSAGES: u64 = 1_000_000;
@@ -86,7 +86,7 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
                 Effect::Wake { .. } | Effect::Set { .. } | Effect::Stop { .. } => continue,
             };
             let delivery =
-                Delivery { from: to, to: addressee, hops: hops + 1, if_set: false, message };
+                Delivery { from: to, to: addressee, hops: hops + 1, origin: Origin::Run, message };
             clock.schedule(at, Phase::Conversation, delivery);
         }
     }

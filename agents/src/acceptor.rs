@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use haggle_model::{ActorId, AgreementEvent, AgreementId, JobId, Observation, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Glimpse, Promise, PromiseKind};
 use crate::protocol::{Message, RunMessage, Timer, TransactionMessage};
 use crate::transaction::{Act, Acts, Seated, Transaction, Witnesses};
 use crate::{Actor, Outbox};
@@ -61,6 +62,20 @@ impl Acceptor {
             out.observe(Observation::Agreement { id, job, event });
             out.send(to, TransactionMessage::Said { job, message: Box::new(message) });
         }
+    }
+}
+
+impl Acceptor {
+    /// The agreements of which it has heard.
+    pub(crate) fn glimpse(&self) -> Glimpse {
+        let promise = |(&id, &job): (&AgreementId, &JobId)| Promise {
+            job: Some(job),
+            with: Some(id.coordinator),
+            agreement: Some(id),
+            ..Promise::new(PromiseKind::Vote, None)
+        };
+        let promises = self.jobs.of.iter().map(promise).collect();
+        Glimpse { promises, ..Glimpse::default() }
     }
 }
 

@@ -6,6 +6,7 @@ use dyn_clone::DynClone;
 use haggle_model::{ActorId, Observation, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::Glimpse;
 use crate::grid::{CheckpointServer, Dispatcher, GridResource, InformationService, Storage};
 use crate::planning::{Cluster, Rescheduler, ResourceUpdates};
 use crate::{
@@ -168,7 +169,12 @@ pub enum AnyActor {
 /// An actor defined outside this crate: it exchanges [`Message`]s, and wakes itself with
 /// [`Timer::Other`]. A snapshot of a run contains its state, by the name of its type.
 #[typetag::serde]
-pub trait OtherActor: Actor<Message = Message> + DynClone + fmt::Debug + Send {}
+pub trait OtherActor: Actor<Message = Message> + DynClone + fmt::Debug + Send {
+    /// Its knowledge, for a viewer; nothing by default.
+    fn glimpse(&self, _now: Time) -> Glimpse {
+        Glimpse::default()
+    }
+}
 
 dyn_clone::clone_trait_object!(OtherActor);
 

@@ -18,6 +18,7 @@
 //! last one. Turns never overlap, so no two of them use the same room.
 
 mod agreement;
+mod glimpse;
 mod known;
 pub mod mapping;
 mod placed;

@@ -11,6 +11,7 @@ use haggle_model::network::{FlowId, Flows, LinkSharing, Node, Path, Sites, Star}
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Fact, FactKind, Glimpse};
 use crate::protocol::{DataMessage, Message, RunMessage, Timer, Transfer};
 use crate::{Actor, Outbox};
 
@@ -183,6 +184,17 @@ impl DataNetwork {
             Some(next) => out.set(next, Timer::DataArrive),
             None => out.stop(Timer::DataArrive),
         }
+    }
+}
+
+impl DataNetwork {
+    /// The transfers under way, by the actors that requested them.
+    pub(crate) fn glimpse(&self, now: Time) -> Glimpse {
+        let fact = |(&flow, order): (&FlowId, &Order)| {
+            let moved = self.flows.moved(flow, now)?;
+            Some(Fact::about(order.owner, FactKind::Moved, moved as f64))
+        };
+        Glimpse::of_facts(self.under_way.iter().filter_map(fact).collect())
     }
 }
 

@@ -18,6 +18,7 @@ use haggle_model::{ActorId, ByJob, JobId, JobOutcome, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::Outbox;
+use crate::glimpse::{Stage, Work};
 use crate::protocol::{Submission, SubmissionMessage};
 
 pub use parts::{InParts, PartEnd, Parts};
@@ -93,6 +94,20 @@ impl<S> Desk<S> {
     /// True if no job is on the desk.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// The rows of all jobs in a glimpse; `describe` gives the state of a job, and the actors that have it.
+    pub(crate) fn glimpse(
+        &self,
+        mut describe: impl FnMut(JobId, &Entry<S>) -> (Stage, Vec<ActorId>),
+    ) -> Vec<Work> {
+        let row = |job: JobId| {
+            let entry = self.entries.get(job)?;
+            let (stage, at) = describe(job, entry);
+            let work = Work::new(job, stage, entry.submission.job.processors, entry.submitter);
+            Some(Work { at, ..work })
+        };
+        self.jobs().into_iter().filter_map(row).collect()
     }
 
     /// All jobs on the desk, in the order of their numbers.

@@ -2,6 +2,7 @@
 //! workflow is submitted to its provider before the data that it needs. So the provider counts the
 //! task in its answer about the next job. The data are sent after the task has been accepted.
 
+mod glimpse;
 mod staging;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -6,6 +6,7 @@ use std::ops::Range;
 use haggle_model::{ActorId, ProcessorSet, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Fact, FactKind, Glimpse};
 use crate::protocol::{Message, ResourceMessage, RunMessage, Timer};
 use crate::{Actor, AnyActor, Outbox};
 
@@ -118,15 +119,39 @@ impl Nature {
     }
 }
 
+impl Nature {
+    /// The processors that it may let fail, by their owners.
+    pub(crate) fn glimpse(&self) -> Glimpse {
+        let mut processors: BTreeMap<ActorId, ProcessorSet> = BTreeMap::new();
+        for (owner, set) in &self.owned {
+            let known = processors.entry(*owner).or_default();
+            let mut further = set.clone();
+            // Two resources may share processors.
+            further.remove_all(&set.intersection(known));
+            known.insert_all(&further);
+        }
+        let fact = |(owner, set): (ActorId, ProcessorSet)| {
+            Fact::about(owner, FactKind::Processors, f64::from(set.count()))
+        };
+        Glimpse::of_facts(processors.into_iter().map(fact).collect())
+    }
+}
+
 impl Actor for Nature {
     type Message = Message;
 
     fn on_message(&mut self, _now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Run(RunMessage::OutageDue { resource, restore }) => {
+            Message::Run(RunMessage::OutageDue { resource, restore })
+                if self.ends.len() > resource as usize =>
+            {
                 self.on_outage(resource, restore, out);
             }
-            Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
+            Message::Wake(Timer::RestoreDue { resource })
+                if self.ends.len() > resource as usize =>
+            {
+                self.on_restore_due(resource, out);
+            }
             Message::Run(RunMessage::Changed(settings)) => {
                 self.on_changed(settings.actor, from, out)
             }

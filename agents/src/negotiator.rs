@@ -15,6 +15,7 @@
 mod agreement;
 mod answers;
 mod completions;
+mod glimpse;
 mod queue;
 mod shares;
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::core::{Core, Turn};
 use self::services::Services;
+use crate::glimpse::Glimpse;
 use crate::numbered::{Numbered, TakesNumbered};
 use crate::protocol::Message;
 use crate::{Actor, Outbox};
@@ -48,6 +49,11 @@ impl Provider {
     /// True if it repeats messages that are not answered.
     pub(crate) fn repeats(&self) -> bool {
         self.core.numbered.is_used()
+    }
+
+    /// Its machine, its work and its promises.
+    pub(crate) fn glimpse(&self, now: Time) -> Glimpse {
+        self.services.glimpse(&self.core, now)
     }
 
     /// True if windows of maintenance may be ahead at the end of the run.

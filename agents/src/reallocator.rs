@@ -6,6 +6,7 @@
 //! only by their answers within the present event.
 
 mod answers;
+mod glimpse;
 mod jobs;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -11,6 +11,7 @@
 //! It knows only the addresses of its providers: each gets an equal part of a job, and decides
 //! itself whether it has room. Jobs are tried side by side.
 
+mod glimpse;
 mod placed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,6 +101,11 @@ struct Stage {
 }
 
 impl Transactor {
+    /// The protocol that it follows.
+    pub fn protocol(&self) -> &Transaction {
+        &self.config.transaction
+    }
+
     /// A metascheduler that has seen no job, and draws from `stream`.
     ///
     /// # Panics

@@ -2,6 +2,7 @@
 //! until it is over. A job with a reservation is sent at once. A task of a workflow is ready when
 //! its parents are done.
 
+mod glimpse;
 mod tasks;
 
 use std::collections::BTreeMap;

@@ -36,6 +36,11 @@ impl Known {
         free > std::mem::replace(&mut self.last[place], free)
     }
 
+    /// Processors that each provider has reported last as free without end.
+    pub(super) fn last(&self) -> &[u32] {
+        &self.last
+    }
+
     /// Free times as they would be if all processors were up and idle.
     pub(super) fn without_failures(&self) -> Together {
         let mut free = Together::nothing(self.most.len());

@@ -33,6 +33,16 @@ pub(super) struct Placed {
 }
 
 impl Placed {
+    /// Completion promised to the user.
+    pub(super) fn promised_end(&self) -> Option<Time> {
+        self.promised_end
+    }
+
+    /// Providers whose parts are not over.
+    pub(super) fn left(&self) -> impl Iterator<Item = ActorId> {
+        self.parts.left()
+    }
+
     /// Returns whether an application gains by another place that is no later than promised (Netto 2009, section
     /// 5.3.3). The application must complete earlier there, or complete at the same time and start earlier. This is a
     /// strict order, so an application never moves back and forth.

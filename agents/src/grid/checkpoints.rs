@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{ActorId, JobId, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Fact, FactKind, Glimpse};
 use crate::protocol::{CheckpointMessage, Message, RunMessage, Saved};
 use crate::{Actor, Outbox};
 
@@ -30,6 +31,18 @@ impl CheckpointServer {
             *newest = *saved;
             out.send(self.dispatcher, CheckpointMessage::CheckpointAvailable(saved));
         }
+    }
+}
+
+impl CheckpointServer {
+    /// The newest checkpoint of each job.
+    pub(crate) fn glimpse(&self) -> Glimpse {
+        let fact = |saved: &Saved| Fact {
+            job: Some(saved.job),
+            at: Some(saved.at),
+            ..Fact::own(FactKind::CheckpointSize, saved.bytes as f64)
+        };
+        Glimpse::of_facts(self.newest.values().map(fact).collect())
     }
 }
 

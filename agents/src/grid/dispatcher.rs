@@ -2,6 +2,7 @@
 //! several resources.
 
 mod attempts;
+mod glimpse;
 mod overflow;
 mod rounds;
 

@@ -7,6 +7,7 @@ use haggle_model::{ActorId, Span, Time};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Fact, FactKind, Glimpse};
 use crate::protocol::{GridTimer, InformationMessage, Message, RunMessage, Status, Timer};
 use crate::{Actor, Outbox};
 
@@ -29,7 +30,7 @@ pub struct InformationService {
     delay: Delay,
     stream: Stream,
     /// Reports not passed on yet, by the time at which they are due, then in order of arrival.
-    pending: BTreeMap<(Time, u64), Box<Status>>,
+    pending: BTreeMap<(Time, u64), (ActorId, Box<Status>)>,
     received: u64,
     /// Due time of the last report so far, by resource; empty if the delay is not drawn.
     last: Vec<Time>,
@@ -74,15 +75,33 @@ impl InformationService {
             return;
         }
         self.received += 1;
-        self.pending.insert((at, self.received), status);
+        self.pending.insert((at, self.received), (from, status));
         // One wake-up for each report; the first of an instant passes on all that are due.
         out.wake(at, GridTimer::ReportDue);
     }
 
     fn on_report_due(&mut self, now: Time, out: &mut Outbox) {
         while let Some(entry) = self.pending.first_entry().filter(|entry| entry.key().0 <= now) {
-            out.send(self.dispatcher, InformationMessage::Report(entry.remove()));
+            let (_, status) = entry.remove();
+            out.send(self.dispatcher, InformationMessage::Report(status));
         }
+    }
+}
+
+impl InformationService {
+    /// The reports that it has not passed on; a resource is named by its actor.
+    pub(crate) fn glimpse(&self) -> Glimpse {
+        let facts = self.pending.values().flat_map(|(from, status)| {
+            let report = &status.report;
+            let fact =
+                |kind, value| Fact { at: Some(report.taken), ..Fact::about(*from, kind, value) };
+            [
+                fact(FactKind::Up, f64::from(u8::from(report.up))),
+                fact(FactKind::Speed, report.avail.as_mips_f64()),
+                fact(FactKind::UsedSlots, report.jobs.len() as f64),
+            ]
+        });
+        Glimpse::of_facts(facts.collect())
     }
 }
 

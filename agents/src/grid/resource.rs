@@ -9,6 +9,7 @@ mod alone;
 mod checkpointing;
 mod deliveries;
 mod end;
+mod glimpse;
 mod load;
 mod routine;
 mod stages;

@@ -6,6 +6,7 @@ use haggle_model::grid::StorageAccount;
 use haggle_model::{ActorId, JobId, Observation, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Fact, FactKind, Glimpse};
 use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
@@ -162,6 +163,22 @@ impl Storage {
                 *self.given.entry((job, resource)).or_insert(0) += bytes;
             }
         }
+    }
+}
+
+impl Storage {
+    /// Its room, and the outputs that wait for room.
+    pub(crate) fn glimpse(&self) -> Glimpse {
+        let waiting = self.waiting.iter().chain(&self.too_large).map(|request| Fact {
+            job: Some(request.job),
+            at: Some(request.since),
+            ..Fact::about(request.resource, FactKind::AwaitedRoom, request.bytes as f64)
+        });
+        let room = [
+            Fact::own(FactKind::Capacity, self.limits.capacity as f64),
+            Fact::own(FactKind::UsedRoom, self.used as f64),
+        ];
+        Glimpse::of_facts(room.into_iter().chain(waiting).collect())
     }
 }
 

@@ -49,8 +49,8 @@ type Acts = seat::Acts<ToParticipant<Bags>, Progress<Bags>>;
 /// A composition that is being agreed on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Preparing {
-    agreement: u64,
-    composition: Composition,
+    pub(super) agreement: u64,
+    pub(super) composition: Composition,
 }
 
 impl Preparing {

@@ -24,6 +24,13 @@ pub(super) struct Placed {
     record: Box<BagRecord>,
 }
 
+impl Placed {
+    /// Providers whose shares are not over.
+    pub(super) fn left(&self) -> impl Iterator<Item = ActorId> {
+        self.shares.left()
+    }
+}
+
 impl Negotiator {
     /// Places a bag at these providers; the others need not keep it any more.
     pub(super) fn place(

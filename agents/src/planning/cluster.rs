@@ -1,5 +1,6 @@
 //! A cluster of machines that are shared with others, with its planner (section 5).
 
+mod glimpse;
 mod known;
 mod running;
 
@@ -92,6 +93,11 @@ struct Snapshot {
 }
 
 impl Snapshot {
+    /// Available part of its processors, mean over all.
+    fn mean_available(&self) -> f64 {
+        self.machines.mean_available()
+    }
+
     fn new(speed: f64, loads: &ClusterLoads) -> Result<Snapshot, ClusterError> {
         let ClusterLoads { cpu, links, ways } = loads;
         let machines = match links {

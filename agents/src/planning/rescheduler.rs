@@ -4,6 +4,7 @@
 
 mod contest;
 mod flows;
+mod glimpse;
 mod view;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -11,6 +11,7 @@ use haggle_planning::synthetic::{GridLoads, SyntheticGrid, symmetric};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Fact, FactKind, Glimpse};
 use crate::protocol::planning::{ClusterLoads, LinkLoads};
 use crate::protocol::{Message, PlanningMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
@@ -130,6 +131,13 @@ pub struct ResourceUpdates {
     updates: Updates,
     source: Box<dyn LoadSource>,
     epoch: usize,
+}
+
+impl ResourceUpdates {
+    /// The number of changes so far.
+    pub(crate) fn glimpse(&self) -> Glimpse {
+        Glimpse::of_facts(vec![Fact::own(FactKind::Changes, self.epoch as f64)])
+    }
 }
 
 impl ResourceUpdates {

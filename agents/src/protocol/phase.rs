@@ -36,4 +36,7 @@ pub enum Phase {
 impl Phase {
     /// Number of phases.
     pub const COUNT: usize = 10;
+
+    /// The first phase of an instant.
+    pub const FIRST: Phase = Phase::Progress;
 }

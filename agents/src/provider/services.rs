@@ -8,6 +8,7 @@ mod bargains;
 mod changing;
 mod coallocation;
 mod failures;
+mod glimpse;
 mod jobs;
 mod maintenance;
 mod transactions;

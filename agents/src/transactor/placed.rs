@@ -11,6 +11,7 @@ use haggle_model::{
 use super::{Stage, Transactor};
 use crate::Outbox;
 use crate::desk::{InParts, Parts};
+use crate::glimpse::{Promise, PromiseKind, known};
 use crate::protocol::transaction::Room;
 use crate::protocol::{SubmissionMessage, Timer, TransactionMessage};
 use crate::transaction::Acts;
@@ -44,6 +45,28 @@ impl Placed {
     ) -> Placed {
         let parts = Parts::at(providers.iter().copied());
         Placed { id, opened, speed, start, providers, agreed: false, begun: Vec::new(), parts }
+    }
+
+    /// Providers that were asked or have a part.
+    pub(super) fn providers(&self) -> &[ActorId] {
+        &self.providers
+    }
+
+    /// The requested start, or the one that was agreed on.
+    pub(super) fn start(&self) -> Time {
+        self.start
+    }
+
+    /// The promises of its providers about `job`.
+    pub(super) fn promises(&self, job: JobId) -> impl Iterator<Item = Promise> {
+        let kind = if self.agreed { PromiseKind::Booking } else { PromiseKind::Hold };
+        self.parts.left().map(move |provider| Promise {
+            job: Some(job),
+            with: Some(provider),
+            agreement: Some(self.id),
+            start: known(self.start),
+            ..Promise::new(kind, None)
+        })
     }
 }
 

@@ -32,6 +32,11 @@ impl Speed {
         self.0
     }
 
+    /// MIPS.
+    pub fn as_mips_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
     /// The rest of this speed beside `other`; zero if `other` is larger.
     pub const fn saturating_sub(self, other: Speed) -> Speed {
         Speed(self.0.saturating_sub(other.0))

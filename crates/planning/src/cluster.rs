@@ -134,6 +134,11 @@ impl Cluster {
         self.speed
     }
 
+    /// Available part of a processor, mean over all machines.
+    pub fn mean_available(&self) -> f64 {
+        self.cpu.iter().sum::<f64>() / (self.cpu.len().max(1) as f64)
+    }
+
     pub(crate) fn cpu(&self, machine: u32) -> f64 {
         self.cpu[machine as usize]
     }

@@ -4,7 +4,7 @@ use haggle_agents::{Message, Phase, Timer};
 use haggle_model::{ActorId, EventsOrder, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::{Clock, Delivery, MessageKey};
+use crate::clock::{Clock, Delivery, MessageKey, Origin, Place};
 use crate::timers::Timers;
 
 /// Setting of a timer that has gone off and waits for its actor. No real timer is set to this instant.
@@ -35,7 +35,7 @@ impl Agenda {
 
     /// Wakes an actor at `at` unconditionally.
     pub(crate) fn wake(&mut self, at: Time, actor: ActorId, timer: Timer, hops: u32) {
-        self.clock.schedule(at, timer.phase(), wake_up(actor, timer, hops, false));
+        self.clock.schedule(at, timer.phase(), wake_up(actor, timer, hops, Origin::Run));
     }
 
     /// Sets a timer of an actor to `at`; its earlier setting is no longer valid. Within that instant,
@@ -45,7 +45,7 @@ impl Agenda {
         let at = at.max(self.now());
         // If it was set to that instant already, the earlier message keeps its place.
         if self.timers.set(actor, timer, at) {
-            self.clock.schedule(at, timer.phase(), wake_up(actor, timer, hops, true));
+            self.clock.schedule(at, timer.phase(), wake_up(actor, timer, hops, Origin::Timer));
         }
     }
 
@@ -59,9 +59,52 @@ impl Agenda {
         self.clock.message(key)
     }
 
+    /// Delays the next message, which has not been taken, behind all messages of its phase that are due now. Messages
+    /// that are `with` it follow it in their order.
+    pub(crate) fn defer(&mut self, key: MessageKey, with: impl Fn(&Delivery<Message>) -> bool) {
+        let delivery = self.clock.message(key);
+        if let Some((actor, timer)) = timer_of(delivery) {
+            self.timers.set(actor, timer, self.clock.now());
+        }
+        let phase = delivery.message.phase();
+        self.clock.defer(key, phase, with);
+    }
+
+    /// True if a message of this phase that is due now and still valid satisfies `is_it`.
+    pub(crate) fn any_due(&self, phase: Phase, is_it: impl Fn(&Delivery<Message>) -> bool) -> bool {
+        self.clock
+            .due_in(phase)
+            .any(|delivery| self.is_valid(self.now(), delivery) && is_it(delivery))
+    }
+
+    /// All messages that will be delivered, with their places.
+    pub(crate) fn pending(&self) -> Vec<(Place, &Delivery<Message>)> {
+        let all = self.clock.pending().into_iter();
+        all.filter(|&((time, ..), delivery)| self.is_valid(time, delivery)).collect()
+    }
+
+    fn is_valid(&self, time: Time, delivery: &Delivery<Message>) -> bool {
+        timer_of(delivery).is_none_or(|(actor, timer)| self.timers.is_set(actor, timer, time))
+    }
+
     /// Stores a message that is not scheduled until it is taken.
     pub(crate) fn keep(&mut self, delivery: Delivery<Message>) -> MessageKey {
         self.clock.keep(delivery)
+    }
+
+    /// Goes back to `time`, after which no message was taken. It is not known any more which message is next.
+    pub(crate) fn go_back(&mut self, time: Time) {
+        self.clock.go_back(time);
+    }
+
+    /// Puts the next message back, which has not been taken.
+    pub(crate) fn put_back(&mut self, key: MessageKey) {
+        let delivery = self.clock.message(key);
+        if let Some((actor, timer)) = timer_of(delivery) {
+            self.timers.set(actor, timer, self.clock.now());
+        }
+        let phase = delivery.message.phase();
+        self.clock.put_back(key, phase);
     }
 
     /// Takes a message, once.
@@ -123,13 +166,13 @@ impl Agenda {
 #[inline]
 fn timer_of(delivery: &Delivery<Message>) -> Option<(ActorId, Timer)> {
     match delivery.message {
-        Message::Wake(timer) if delivery.if_set => Some((delivery.to, timer)),
+        Message::Wake(timer) if delivery.origin == Origin::Timer => Some((delivery.to, timer)),
         _ => None,
     }
 }
 
-fn wake_up(actor: ActorId, timer: Timer, hops: u32, if_set: bool) -> Delivery<Message> {
-    Delivery { from: actor, to: actor, hops, if_set, message: timer.into() }
+fn wake_up(actor: ActorId, timer: Timer, hops: u32, origin: Origin) -> Delivery<Message> {
+    Delivery { from: actor, to: actor, hops, origin, message: timer.into() }
 }
 
 #[cfg(test)]

@@ -98,6 +98,23 @@ impl Merged {
                 .all(|(source, (user, jobs))| source.user == user && source.jobs.reopen(jobs))
     }
 
+    /// True if all jobs have been read, though they may not have arrived.
+    pub(crate) fn has_read_all(&self) -> bool {
+        self.sources.iter().all(|source| source.jobs.has_ended() && source.error.is_none())
+    }
+
+    /// Number of jobs that have got their numbers.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The number of the next job, which comes from outside.
+    pub(crate) fn take_number(&mut self) -> JobId {
+        let number = JobId(self.count);
+        self.count += 1;
+        number
+    }
+
     /// True if no further job arrives.
     pub(crate) fn is_over(&self) -> bool {
         self.heads.is_empty()
@@ -109,9 +126,8 @@ impl Merged {
         // The source was lined up with this job, so it has one.
         let Some(mut job) = self.sources[source].ahead.pop_front() else { return Ok(None) };
         self.line_up(source, submit)?;
-        // Copied only if a snapshot in memory has it, too.
-        Arc::make_mut(&mut job).id = JobId(self.count);
-        self.count += 1;
+        // A copy of the run may hold the same job, which has no number there yet.
+        Arc::make_mut(&mut job).id = self.take_number();
         Ok(Some((self.sources[source].user, job)))
     }
 }

@@ -27,6 +27,18 @@ const fn rank(order: EventsOrder, phase: Phase) -> u8 {
     }
 }
 
+/// Origin of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// An actor or the world: it is delivered.
+    Run,
+    /// A timer: it is delivered only if the timer is still set to this instant.
+    Timer,
+    /// Injected from outside of the run: it is delivered, and no other message follows from its delivery in the
+    /// inputs of the run.
+    Outside,
+}
+
 /// A message at its destination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Delivery<M> {
@@ -36,8 +48,8 @@ pub struct Delivery<M> {
     pub to: ActorId,
     /// Number of messages of this instant that led to it, each causing the next.
     pub hops: u32,
-    /// True for a timer that goes off only if it is still set to this instant.
-    pub if_set: bool,
+    /// Its origin, which decides about its delivery.
+    pub origin: Origin,
     /// The message.
     pub message: M,
 }
@@ -45,7 +57,7 @@ pub struct Delivery<M> {
 impl<M> Delivery<M> {
     /// A message without a sender and without a cause.
     pub fn first(to: ActorId, message: M) -> Delivery<M> {
-        Delivery { from: to, to, hops: 0, if_set: false, message }
+        Delivery { from: to, to, hops: 0, origin: Origin::Run, message }
     }
 }
 
@@ -72,6 +84,9 @@ const _: () = assert!(Phase::COUNT <= u16::BITS as usize);
 /// Place of a message until it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageKey(u32);
+
+/// Time of a message, rank of its phase, and its place in both.
+pub(crate) type Place = (Time, u8, u64);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Event {
@@ -157,6 +172,67 @@ impl<M> Clock<M> {
     pub fn next_time(&self) -> Option<Time> {
         let due = (self.waiting != 0).then_some(self.now);
         due.or_else(|| self.later.peek().map(|event| event.time))
+    }
+
+    /// Delays a message that was the next one and has not been taken: it comes behind all messages of its phase that
+    /// are due now, with those of them that are `with` it.
+    pub fn defer(&mut self, key: MessageKey, phase: Phase, with: impl Fn(&Delivery<M>) -> bool) {
+        let rank = rank(self.order, phase);
+        let mut later = std::mem::take(&mut self.later).into_sorted_vec();
+        // The heap is reversed, so the earliest event is the last one.
+        later.reverse();
+        let mut delayed = vec![key];
+        for event in later {
+            let is_due = event.time == self.now && (event.order >> 56) as u8 == rank;
+            match is_due && with(&self.messages[event.key.0 as usize]) {
+                true => delayed.push(event.key),
+                false => self.later.push(event),
+            }
+        }
+        let (follow, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.due[usize::from(rank)])
+            .into_iter()
+            .partition(|it| with(&self.messages[it.0 as usize]));
+        self.due[usize::from(rank)] = stay.into_iter().chain(delayed).chain(follow).collect();
+        self.waiting |= 1 << rank;
+    }
+
+    /// Messages of a phase that are due now.
+    pub fn due_in(&self, phase: Phase) -> impl Iterator<Item = &Delivery<M>> {
+        let rank = rank(self.order, phase);
+        let is_due =
+            move |event: &&Event| event.time == self.now && (event.order >> 56) as u8 == rank;
+        let later = self.later.iter().filter(is_due).map(|event| event.key);
+        let keys = later.chain(self.due[usize::from(rank)].iter().copied());
+        keys.map(|key| &self.messages[key.0 as usize])
+    }
+
+    /// All scheduled messages, in no order. Each has its time, the rank of its phase, and its place in both.
+    pub(crate) fn pending(&self) -> Vec<(Place, &Delivery<M>)> {
+        let message = |key: MessageKey| &self.messages[key.0 as usize];
+        let later = self.later.iter().map(|event| {
+            let (rank, sequence) = ((event.order >> 56) as u8, event.order & (u64::MAX >> 8));
+            ((event.time, rank, sequence), message(event.key))
+        });
+        let due = (0_u8..).zip(&self.due).flat_map(|(rank, queue)| {
+            // Behind all messages that were sent before this instant.
+            let places = (1 << 60)..;
+            places.zip(queue).map(move |(place, &key)| ((self.now, rank, place), message(key)))
+        });
+        later.chain(due).collect()
+    }
+
+    /// Puts a message back that was the next one and has not been taken. It is the next one again, unless an
+    /// earlier one is scheduled.
+    pub fn put_back(&mut self, key: MessageKey, phase: Phase) {
+        // The first of its phase and instant: no other message of that instant was ahead of it.
+        let order = u64::from(rank(self.order, phase)) << 56;
+        self.later.push(Event { time: self.now, order, key });
+    }
+
+    /// Goes back to `time`, after which no message was taken. No message may be due now.
+    pub fn go_back(&mut self, time: Time) {
+        debug_assert!(self.waiting == 0, "a message that is due now would be due earlier");
+        self.now = time;
     }
 
     /// Advances to `time`, which must not be in the past, and returns all scheduled messages in order.

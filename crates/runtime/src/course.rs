@@ -1,6 +1,7 @@
 //! The course of a run: the next delivery, its effects, and the end of the run. Everything except the actors.
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haggle_agents::protocol::DataMessage;
@@ -12,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::agenda::Agenda;
 use crate::arrivals::Merged;
 use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
+use crate::branching::{crash_of, hash_pending, restart_of, written};
 use crate::change::Change;
-use crate::clock::{Delivery, MessageKey};
+use crate::clock::{Delivery, MessageKey, Origin};
 use crate::down::Down;
 use crate::error::RunError;
 use crate::input::Input;
@@ -95,12 +97,13 @@ enum Ending {
 pub(crate) struct Cause {
     actor: ActorId,
     hops: u32,
+    /// True if the next job of the workloads is admitted after it.
     arrival: bool,
 }
 
 impl From<&Delivery<Message>> for Cause {
     fn from(delivery: &Delivery<Message>) -> Cause {
-        let arrival = is_arrival(&delivery.message);
+        let arrival = is_arrival(&delivery.message) && delivery.origin != Origin::Outside;
         Cause { actor: delivery.to, hops: delivery.hops, arrival }
     }
 }
@@ -174,6 +177,115 @@ impl Course {
 
     pub(crate) fn stats(&self) -> RunStats {
         self.stats
+    }
+
+    /// The instant at which the run stops, if it has one.
+    pub(crate) fn horizon(&self) -> Option<Time> {
+        self.horizon
+    }
+
+    /// True if no further message of an actor is delivered.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending != Ending::Not
+    }
+
+    /// Counts a further job, and returns its number.
+    pub(crate) fn take_number(&mut self) -> JobId {
+        self.stats.jobs += 1;
+        self.arrivals.take_number()
+    }
+
+    /// Schedules a message.
+    pub(crate) fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<Message>) {
+        self.agenda.schedule(at, phase, delivery);
+    }
+
+    /// Puts a message back that was taken off the agenda ahead of its instant, because an earlier one may be
+    /// scheduled.
+    pub(crate) fn put_back_ahead(&mut self) {
+        if self.agenda.now() > self.stats.end {
+            self.ahead.take().into_iter().for_each(|key| self.agenda.put_back(key));
+            self.agenda.go_back(self.stats.end);
+        }
+    }
+
+    /// The present instant.
+    pub(crate) fn now(&self) -> Time {
+        self.agenda.now()
+    }
+
+    /// The next message, if it was taken off the agenda.
+    pub(crate) fn ahead(&self) -> Option<MessageKey> {
+        self.ahead
+    }
+
+    /// Takes the next message, if it was taken off the agenda.
+    pub(crate) fn take_ahead(&mut self) -> Option<MessageKey> {
+        self.ahead.take()
+    }
+
+    /// True if the next message had waited for its receiver to restart.
+    pub(crate) fn has_waited(&self) -> bool {
+        self.waited
+    }
+
+    /// True if an actor has crashed and not restarted.
+    pub(crate) fn is_down(&self, actor: ActorId) -> bool {
+        self.down.is_down(actor)
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// True if no input has further items.
+    pub(crate) fn has_read_all(&self) -> bool {
+        let crashes = self.network.crashes_ref();
+        self.outages.is_none() && crashes.is_none() && self.arrivals.has_read_all()
+    }
+
+    /// Counts a message that is lost when it would arrive.
+    pub(crate) fn count_lost(&mut self) {
+        self.stats.lost += 1;
+    }
+
+    /// True if another message may come before the next one, in its phase and instant.
+    pub(crate) fn has_rivals(&self, key: MessageKey) -> bool {
+        let delivery = self.agenda.message(key);
+        let is_rival =
+            |other: &Delivery<Message>| (other.from, other.to) != (delivery.from, delivery.to);
+        self.agenda.any_due(delivery.message.phase(), is_rival)
+    }
+
+    /// Delays the next message, which was taken off the agenda.
+    pub(crate) fn defer(&mut self, key: MessageKey) {
+        let &Delivery { from, to, .. } = self.agenda.message(key);
+        let keeps_order = self.network.keeps_order();
+        self.agenda.defer(key, |other| keeps_order && (other.from, other.to) == (from, to));
+    }
+
+    /// Puts the next message back, which was taken off the agenda.
+    pub(crate) fn put_back(&mut self, key: MessageKey) {
+        self.agenda.put_back(key);
+    }
+
+    /// Lets an actor crash now, ahead of all messages, and restart after `down`.
+    pub(crate) fn crash_ahead(&mut self, actor: ActorId, down: Span) {
+        self.down.lose(actor);
+        self.ahead = Some(self.agenda.keep(crash_of(actor)));
+        let restart = restart_of(actor);
+        self.agenda.schedule(self.agenda.now() + down, restart.message.phase(), restart);
+    }
+
+    /// Hashes the state, without counts of messages and the order of messages to different receivers.
+    pub(crate) fn hash_state(&self, hasher: &mut impl Hasher) {
+        let stats = self.stats;
+        (self.agenda.now(), stats.jobs, stats.jobs_over, self.gone, self.waited).hash(hasher);
+        (self.arrivals.count(), &self.over.0).hash(hasher);
+        let ahead = self.ahead.map(|key| ((self.agenda.now(), 0, 0), self.agenda.message(key)));
+        hash_pending(self.agenda.pending().into_iter().chain(ahead).collect(), hasher);
+        self.down.hash_state(|key| self.agenda.message(key), hasher);
+        written(&self.network).hash(hasher);
     }
 
     /// Time of the next delivery, or of the end of the run.
@@ -312,6 +424,7 @@ impl Course {
             self.ahead = Some(key);
             return Err(RunError::Interrupted);
         }
+        self.note_change(key)?;
         let now = self.agenda.now();
         self.stats.messages += 1;
         self.stats.end = now;
@@ -327,7 +440,8 @@ impl Course {
     }
 
     fn jobs_left(&self) -> u64 {
-        self.stats.jobs - self.stats.jobs_over
+        // An actor of another program may report a job twice, which the checks of a run find.
+        self.stats.jobs.saturating_sub(self.stats.jobs_over)
     }
 
     /// End of the run if no message is due any more.
@@ -358,8 +472,14 @@ impl Course {
                 self.agenda.take(key);
                 continue;
             }
+            // A search of histories has let the receiver crash.
+            if self.is_lost_at(delivery) {
+                self.stats.lost += 1;
+                self.agenda.take(key);
+                continue;
+            }
             if self.down.keeps(key, delivery) {
-                let arrives = is_arrival(&delivery.message);
+                let arrives = is_arrival(&delivery.message) && delivery.origin != Origin::Outside;
                 self.agenda.hold(key);
                 // The next arrival is admitted now: the receiver's restart must not delay later jobs.
                 if arrives {
@@ -367,27 +487,39 @@ impl Course {
                 }
                 continue;
             }
-            if !recurs {
-                return Ok(Some(key));
-            }
-            let to = delivery.to;
-            match delivery.message {
-                Message::Run(RunMessage::OutageDue { restore, .. }) => {
-                    // Set when the outage happens, because the run may end before a drawn one.
-                    self.gone |= restore == Time::FOREVER;
-                    self.bounds.count_outage(self.agenda.now(), jobs)?;
-                    self.admit_outage();
-                }
-                Message::Run(RunMessage::Crashed) => {
-                    self.bounds.count_outage(self.agenda.now(), jobs)?;
-                    self.down.crash(to);
-                    self.admit_crash();
-                }
-                Message::Run(RunMessage::Restarted) => self.down.restart(to),
-                _ => {}
-            }
             return Ok(Some(key));
         }
+    }
+
+    #[inline]
+    fn is_lost_at(&self, delivery: &Delivery<Message>) -> bool {
+        let &Delivery { from, to, ref message, .. } = delivery;
+        self.down.loses(to) && !message.reaches_who_is_down() && self.network.may_lose(from, to)
+    }
+
+    /// Takes account of a failure, crash or restart that is delivered now.
+    fn note_change(&mut self, key: MessageKey) -> Result<(), RunError> {
+        let &Delivery { to, origin, ref message, .. } = self.agenda.message(key);
+        let Message::Run(message) = message else { return Ok(()) };
+        let (now, jobs) = (self.agenda.now(), self.jobs_left());
+        match *message {
+            RunMessage::OutageDue { restore, .. } => {
+                // Set when the outage happens, because the run may end before a drawn one.
+                self.gone |= restore == Time::FOREVER;
+                self.bounds.count_outage(now, jobs)?;
+                if origin != Origin::Outside {
+                    self.admit_outage();
+                }
+            }
+            RunMessage::Crashed => {
+                self.bounds.count_outage(now, jobs)?;
+                self.down.crash(to);
+                self.admit_crash();
+            }
+            RunMessage::Restarted => self.down.restart(to),
+            RunMessage::JobDue(_) | RunMessage::RunOver => {}
+        }
+        Ok(())
     }
 
     /// The next message that waited for a restarted actor and is still valid.
@@ -525,7 +657,7 @@ impl Course {
                 }
             };
             let phase = message.phase();
-            let delivery = Delivery { from: actor, to, hops, if_set: false, message };
+            let delivery = Delivery { from: actor, to, hops, origin: Origin::Run, message };
             // Events of resources do not use the network.
             let fate = match phase {
                 Phase::Resource => Fate::Arrives(now),

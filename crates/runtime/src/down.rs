@@ -1,11 +1,13 @@
 //! Actors that have crashed, and messages that wait for their restart.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::Hasher;
 
 use haggle_agents::Message;
 use haggle_model::ActorId;
 use serde::{Deserialize, Serialize};
 
+use crate::branching::hash_keys;
 use crate::clock::{Delivery, MessageKey};
 
 /// Actors that are down. Messages from others are lost before they arrive (`network/crashes.rs`).
@@ -16,6 +18,9 @@ pub(crate) struct Down {
     waiting: BTreeMap<ActorId, VecDeque<MessageKey>>,
     /// Messages that waited for restarted actors, in their order.
     released: VecDeque<MessageKey>,
+    /// Actors that are down by a search of histories: the network does not know of it, so messages from other
+    /// sites are lost when they arrive.
+    losing: BTreeSet<ActorId>,
 }
 
 impl Down {
@@ -30,8 +35,32 @@ impl Down {
         self.waiting.contains_key(&actor)
     }
 
+    /// Lets messages to an actor from other sites be lost until it restarts.
+    pub(crate) fn lose(&mut self, actor: ActorId) {
+        self.losing.insert(actor);
+    }
+
+    /// True if messages to an actor from other sites are lost on arrival.
+    pub(crate) fn loses(&self, actor: ActorId) -> bool {
+        !self.losing.is_empty() && self.losing.contains(&actor)
+    }
+
+    /// Hashes the actors that are down, and the messages that wait.
+    pub(crate) fn hash_state<'a>(
+        &'a self,
+        message: impl Fn(MessageKey) -> &'a Delivery<Message> + Copy,
+        hasher: &mut impl Hasher,
+    ) {
+        for (actor, waiting) in &self.waiting {
+            hasher.write_u32(actor.0);
+            hash_keys(waiting.iter(), message, hasher);
+        }
+        hash_keys(self.released.iter(), message, hasher);
+    }
+
     /// Marks an actor as up. The messages that waited for it come next.
     pub(crate) fn restart(&mut self, actor: ActorId) {
+        self.losing.remove(&actor);
         self.released.extend(self.waiting.remove(&actor).into_iter().flatten());
     }
 

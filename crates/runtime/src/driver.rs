@@ -43,6 +43,14 @@ impl Actors {
         }
     }
 
+    /// Passes an actor to `look`; `None` if there is no such actor, or it was dropped.
+    pub(crate) fn look<T>(&self, place: ActorId, look: impl FnOnce(&AnyActor) -> T) -> Option<T> {
+        match self {
+            Actors::Here(actors) => actors.get(place.index())?.as_ref().map(look),
+            Actors::Hosted(hosts) => hosts.copy_of(place).as_ref().map(look),
+        }
+    }
+
     /// Replaces an actor by another.
     pub(crate) fn replace(&mut self, place: ActorId, actor: AnyActor) {
         match self {

@@ -31,6 +31,11 @@ impl<T: 'static> Input<T> {
         Input { items: Box::new(std::iter::empty()), position }
     }
 
+    /// True if its end has been met.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.position.ended
+    }
+
     /// Does not count the item that was read last: a reopened input has it as its first one.
     pub(crate) fn uncount(&mut self) {
         self.position.read -= 1;

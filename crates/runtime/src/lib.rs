@@ -37,12 +37,14 @@
 mod agenda;
 mod arrivals;
 mod bounds;
+mod branching;
 mod change;
 pub mod clock;
 mod course;
 mod down;
 mod driver;
 mod error;
+mod inject;
 mod input;
 pub mod network;
 mod recovery;
@@ -52,10 +54,12 @@ mod timers;
 pub mod world;
 
 pub use bounds::{EXAMINED_MAX, NO_PROGRESS_MAX};
+pub use branching::{Ahead, InputsLeft};
 pub use change::{Change, ChangeError};
 pub use clock::Clock;
 pub use driver::Driver;
 pub use error::RunError;
+pub use inject::InjectError;
 pub use network::Network;
 pub use recovery::Blueprint;
 pub use simulation::{OtherWorld, RunStats, Simulation, Snapshot, Step, run};

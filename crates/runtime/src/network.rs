@@ -137,6 +137,30 @@ impl Network {
         }
     }
 
+    /// True if a message between these actors leaves a site, so that it may be lost.
+    pub(crate) fn may_lose(&self, from: ActorId, to: ActorId) -> bool {
+        let site = |actor: ActorId| self.sites.get(actor.index()).copied();
+        from != to
+            && match (site(from), site(to)) {
+                (Some(a), Some(b)) => a != b && a != EVERYWHERE && b != EVERYWHERE,
+                (Some(EVERYWHERE), None) | (None, Some(EVERYWHERE)) => false,
+                _ => true,
+            }
+    }
+
+    /// True if messages from one actor to another stay in order.
+    pub(crate) fn keeps_order(&self) -> bool {
+        self.channel.as_ref().is_none_or(|channel| !channel.reordering)
+    }
+
+    /// Drops losses, copies and crashes, which a search of histories decides about itself. Jitter, partitions and
+    /// repeated transmissions stay.
+    pub fn decide_faults(&mut self) {
+        if let Some(channel) = &mut self.channel {
+            (channel.loss, channel.duplication, channel.crashes) = (None, None, None);
+        }
+    }
+
     fn channel(&mut self) -> &mut Channel {
         self.channel.get_or_insert_default()
     }

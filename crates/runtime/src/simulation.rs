@@ -1,9 +1,10 @@
 //! A run, message by message.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::{AnyActor, Message, Outbox, RunMessage};
+use haggle_agents::{AnyActor, Glimpse, Message, Outbox, RunMessage};
 use haggle_model::{ActorId, JobId, Time, shared};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -228,6 +229,51 @@ impl<'a> Simulation<'a> {
             let (kind, job) = (message.kind(), message.job());
             Step { time, from, to, kind, job }
         })
+    }
+
+    /// The knowledge of an actor between two messages, as plain data. `None` if there is no such actor, or if
+    /// it was dropped after its last message.
+    ///
+    /// ```
+    /// use haggle_agents::{AnyActor, Nature};
+    /// use haggle_model::ActorId;
+    /// use haggle_runtime::{Driver, Simulation, World};
+    /// let actors = vec![AnyActor::Nature(Nature::new(Vec::new()))];
+    /// let simulation = Simulation::new(World { actors, ..World::default() }, Driver::Sequential)?;
+    /// assert!(simulation.glimpse(ActorId(0)).is_some_and(|nature| nature.facts.is_empty()));
+    /// assert!(simulation.glimpse(ActorId(1)).is_none());
+    /// # Ok::<(), haggle_runtime::RunError>(())
+    /// ```
+    pub fn glimpse(&self, actor: ActorId) -> Option<Glimpse> {
+        let now = self.now();
+        self.look(actor, |actor| actor.glimpse(now))
+    }
+
+    /// Passes an actor to `look`; `None` if there is no such actor.
+    pub(crate) fn look<T>(&self, actor: ActorId, look: impl FnOnce(&AnyActor) -> T) -> Option<T> {
+        self.actors.look(actor, look)
+    }
+
+    pub(crate) fn course(&self) -> &Course {
+        &self.course
+    }
+
+    pub(crate) fn parts_mut(&mut self) -> (&mut Course, &mut Observers<'a>) {
+        (&mut self.course, &mut self.observers)
+    }
+
+    pub(crate) fn copied_actors(&self) -> Cow<'_, [Option<AnyActor>]> {
+        self.actors.copy()
+    }
+
+    /// A run that goes on from `snapshot`, and reads no input.
+    pub(crate) fn continued(snapshot: Snapshot) -> Simulation<'a> {
+        let Snapshot { course, actors, journals } = snapshot;
+        Simulation::of(course, journals, Actors::new(Driver::Sequential, actors))
+    }
+
+    pub(crate) fn course_mut(&mut self) -> &mut Course {
+        &mut self.course
     }
 
     /// Delivers all messages that are due at `time` or before it.

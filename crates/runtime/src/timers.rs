@@ -39,6 +39,11 @@ impl Timers {
         }
     }
 
+    /// True if a timer is set to `at`.
+    pub(crate) fn is_set(&self, actor: ActorId, timer: Timer, at: Time) -> bool {
+        self.0.get(actor.index()).is_some_and(|own| own.get(timer) == Some(at))
+    }
+
     /// True if a timer is set to `now`; it is then no longer set.
     pub(crate) fn goes_off(&mut self, actor: ActorId, timer: Timer, now: Time) -> bool {
         let own = &mut self.0[actor.index()];
@@ -54,7 +59,7 @@ impl Timers {
 impl Own {
     fn get(&self, timer: Timer) -> Option<Time> {
         match timer.place() {
-            Some(place) => self.placed[place],
+            Some(place) => self.placed.get(place).copied().flatten(),
             None => self.others.get(&timer).copied(),
         }
     }

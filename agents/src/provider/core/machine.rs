@@ -17,6 +17,7 @@ use haggle_scheduling::{Killed, Overrun, Slot};
 use serde::{Deserialize, Serialize};
 
 use super::nodes::Nodes;
+use crate::glimpse;
 
 /// Work on some processors of a machine, from its start until it ends or is lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -141,6 +142,12 @@ impl Machine {
     /// Number of its processors, failed ones included.
     pub(in crate::provider) fn size(&self) -> u32 {
         self.size
+    }
+
+    /// The numbers of its processors by state.
+    pub(in crate::provider) fn glimpse(&self) -> glimpse::Machine {
+        let (free, failed, closed) = (self.free(), self.down.count(), self.closed.count());
+        glimpse::Machine { processors: self.size, free, failed, closed }
     }
 
     /// Processors that can start work now.

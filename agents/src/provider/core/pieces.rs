@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::Attempt;
 use super::slots::Slots;
+use crate::glimpse::Promise;
 use crate::provider::services::{Booking, Expectation, HeldJob, Part, Share};
 
 /// Content of a slot.
@@ -35,6 +36,16 @@ impl Piece {
             Piece::Share(share) => Some(share.call.job),
             Piece::Part(part) => Some(part.job()),
             Piece::Held | Piece::Booking(_) => None,
+        }
+    }
+
+    /// Promises about it.
+    pub(in crate::provider) fn promises(&self) -> Vec<Promise> {
+        match self {
+            Piece::Job(held) => held.promise().into_iter().collect(),
+            Piece::Part(part) => part.promises(),
+            Piece::Booking(booking) => booking.promise().into_iter().collect(),
+            Piece::Expected(_) | Piece::Share(_) | Piece::Held => Vec::new(),
         }
     }
 

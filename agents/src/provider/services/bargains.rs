@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::agreement::Agreements;
 use self::coordinated::Coordinated;
 use self::negotiation::Negotiation;
+use crate::glimpse::{Promise, Work};
 use crate::protocol::BargainMessage;
 use crate::provider::core::Turn;
 
@@ -58,6 +59,16 @@ impl Bargains {
             // These messages are for metaschedulers.
             BargainMessage::Offers(_) | BargainMessage::Probe { .. } => false,
         }
+    }
+
+    /// Offers that can be taken up, and tasks that are held.
+    pub(super) fn promises(&self) -> Vec<Promise> {
+        self.negotiation.open.iter().flat_map(|(&job, open)| open.promises(job)).collect()
+    }
+
+    /// Rows of the held tasks.
+    pub(super) fn held(&self) -> Vec<Work> {
+        self.negotiation.open.iter().filter_map(|(&job, open)| open.held_work(job)).collect()
     }
 
     /// Starts the tasks that are due.

@@ -21,6 +21,7 @@ use haggle_model::{MaintenanceRecord, Observation, ProcessorSet, Time, WindowFat
 use haggle_scheduling::{Interval, Overlap};
 use serde::{Deserialize, Serialize};
 
+use crate::glimpse::{Promise, PromiseKind};
 use crate::protocol::Timer;
 use crate::provider::core::{Core, Turn};
 
@@ -64,6 +65,18 @@ impl Windows {
             observe(turn, number, now, WindowFate::Refused { possible });
         }
         Some(accepted)
+    }
+
+    /// The windows that are announced, and the ones that have begun.
+    pub(super) fn promises(&self, core: &Core) -> Vec<Promise> {
+        let known =
+            self.0.keys().filter_map(|&number| core.config.maintenance.get(number as usize));
+        let row = |it: &Maintenance| Promise {
+            start: Some(it.window.start),
+            end: Some(it.window.end()),
+            ..Promise::new(PromiseKind::Maintenance, it.window.processors)
+        };
+        known.map(row).collect()
     }
 
     /// Sets the timer for the beginning of a window.

@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 pub(in crate::provider) use self::booking::Booking;
 use self::booking::begin_booking;
 pub(super) use self::booking::{lose, start_booking};
+use crate::glimpse::{Promise, PromiseKind, known};
 use crate::protocol::transaction::{Ask, Room, Spoken};
 use crate::protocol::{Timer, TransactionMessage};
 use crate::provider::core::{Core, Piece, Turn};
@@ -83,6 +84,18 @@ struct Report {
 }
 
 impl Transactions {
+    /// Notices of room that were promised.
+    pub(super) fn promises(&self) -> Vec<Promise> {
+        let row = |(&id, (ask, _)): (&AgreementId, &(Ask, bool))| Promise {
+            job: Some(ask.job),
+            with: Some(id.coordinator),
+            agreement: Some(id),
+            start: known(ask.from),
+            ..Promise::new(PromiseKind::Notice, ask.processors)
+        };
+        self.watches.iter().map(row).collect()
+    }
+
     pub(super) fn new(transacting: &[Transacting]) -> Transactions {
         let party = |it: &Transacting| Party {
             seat: it.transaction.participant(it.me),

@@ -66,11 +66,18 @@ impl Hosts {
 
     /// Copies of all actors.
     pub(super) fn copy(&self) -> Vec<Option<AnyActor>> {
-        let copy = |host: &Addr<Host>| {
-            let copied = self.system.block_on(host.send(Copy));
-            copied.expect("a host lives as long as its address")
-        };
-        self.hosts.iter().map(|host| host.as_ref().map(copy)).collect()
+        self.hosts.iter().map(|host| host.as_ref().map(|host| self.copy_at(host))).collect()
+    }
+
+    /// A copy of one actor; `None` if there is no such actor, or it was dropped.
+    pub(super) fn copy_of(&self, place: ActorId) -> Option<AnyActor> {
+        let host = self.hosts.get(place.index())?.as_ref()?;
+        Some(self.copy_at(host))
+    }
+
+    fn copy_at(&self, host: &Addr<Host>) -> AnyActor {
+        let copied = self.system.block_on(host.send(Copy));
+        copied.expect("a host lives as long as its address")
     }
 
     pub(super) fn count(&self) -> usize {

@@ -147,6 +147,24 @@ fn a_change_cannot_come_too_late() {
     assert!(matches!(error, ChangeError::Taken { .. }), "{error}");
 }
 
+/// A snapshot in memory and its run have the jobs that were read ahead in common.
+#[test]
+fn a_run_and_its_snapshot_in_memory_go_on_beside_each_other() {
+    let (_, world) = worlds().swap_remove(0);
+    let (mut itself, mut copied) = (Log::default(), Log::default());
+    let mut simulation = Simulation::new(world(), Driver::Sequential).expect("good jobs");
+    let snapshot = simulation.snapshot();
+    simulation.listen(&mut itself);
+    let copy = Simulation::restore(world(), Driver::Sequential, snapshot.clone());
+    let mut copy = copy.expect("its own world");
+    copy.listen(&mut copied);
+    let goes_on = |simulation: &mut Simulation<'_>| simulation.step().expect("it ends").is_some();
+    while goes_on(&mut simulation) && goes_on(&mut copy) {}
+    assert!(!goes_on(&mut copy));
+    drop((simulation, copy, snapshot));
+    assert_eq!(itself.0, copied.0);
+}
+
 #[test]
 fn a_run_in_parts_goes_as_the_run_itself() {
     for (name, world) in worlds() {

@@ -38,6 +38,20 @@ pub(super) struct Hold {
     promised_end: Time,
 }
 
+impl Hold {
+    pub(super) fn agreement(&self) -> AgreementId {
+        self.agreement
+    }
+
+    pub(super) fn tasks(&self) -> u32 {
+        self.tasks
+    }
+
+    pub(super) fn promised_end(&self) -> Time {
+        self.promised_end
+    }
+}
+
 impl Agreements {
     /// No agreements. With `repeats`, messages may be lost, and are repeated.
     pub(super) fn new(me: ActorId, repeats: bool) -> Agreements {

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Bargains;
 use super::agreement::Hold;
+use crate::glimpse::{Promise, PromiseKind, Stage, Work, known};
 use crate::protocol::{Answer, BargainMessage, Call, QueryMessage, Timer};
 use crate::provider::core::{Core, Turn};
 
@@ -112,6 +113,36 @@ pub(super) struct OpenCall {
     pub(super) earliest: Time,
     /// The part of them that is held.
     pub(super) held: Option<Hold>,
+}
+
+impl OpenCall {
+    /// The offers that can be taken up as one row, and the tasks that are held.
+    pub(super) fn promises(&self, job: JobId) -> Vec<Promise> {
+        let row = |kind, tasks| Promise {
+            job: Some(job),
+            with: Some(self.metascheduler),
+            ..Promise::new(kind, tasks)
+        };
+        let offered = self.offered.filter(|_| self.held.is_none()).map(|_| Promise {
+            start: known(self.earliest),
+            until: known(self.valid_until),
+            ..row(PromiseKind::Offer, None)
+        });
+        let held = self.held.as_ref().map(|held| Promise {
+            agreement: Some(held.agreement()),
+            end: known(held.promised_end()),
+            ..row(PromiseKind::Hold, Some(held.tasks()))
+        });
+        offered.into_iter().chain(held).collect()
+    }
+
+    /// The row of its held tasks.
+    pub(super) fn held_work(&self, job: JobId) -> Option<Work> {
+        let held = self.held.as_ref()?;
+        let promised_end = known(held.promised_end());
+        let work = Work::new(job, Stage::Held, held.tasks(), self.metascheduler);
+        Some(Work { promised_end, ..work })
+    }
 }
 
 impl Negotiation {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Bargains;
 use crate::Outbox;
+use crate::glimpse::{Stage, Work, known};
 use crate::protocol::{Call, ShareMessage, Timer};
 use crate::provider::core::{Attempt, Losses, Turn, limited};
 
@@ -31,6 +32,26 @@ pub(in crate::provider) struct Share {
     pub(super) left: u32,
     /// Number of losses of tasks with their processors.
     pub(super) lost: u64,
+}
+
+impl Share {
+    /// Its rows in a glimpse of the provider: tasks that run together, then tasks that wait.
+    pub(in crate::provider) fn glimpse(&self) -> Vec<Work> {
+        let row = |stage, tasks| Work {
+            since: Some(self.queued),
+            promised_end: known(self.promised_end),
+            ..Work::new(self.call.job, stage, tasks, self.metascheduler)
+        };
+        let running = self.running.iter().flatten().map(|attempt| Work {
+            start: Some(attempt.start),
+            end: known(attempt.planned_end),
+            ..row(Stage::Running, attempt.count())
+        });
+        let mut rows = Vec::from_iter(running);
+        let run: u32 = rows.iter().map(|it| it.processors).sum();
+        rows.extend((run < self.left).then(|| row(Stage::Waiting, self.left - run)));
+        rows
+    }
 }
 
 impl Bargains {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Coallocation;
 use crate::Outbox;
+use crate::glimpse::{Promise, PromiseKind, Stage, Work, known};
 use crate::protocol::coallocation::{Place, Program, Want};
 use crate::protocol::{CoallocationMessage, Timer};
 use crate::provider::core::{Attempt, Losses, Turn, limited};
@@ -75,6 +76,45 @@ impl Part {
 
     pub(in crate::provider) fn attempt(&self) -> Option<&Attempt> {
         self.run.as_ref()
+    }
+
+    /// Its row in a glimpse of the provider.
+    pub(in crate::provider) fn glimpse(&self) -> Work {
+        let Place { start, span, processors, .. } = self.place;
+        let stage = match &self.run {
+            Some(_) => Stage::Running,
+            None if self.is_lost => Stage::Lost,
+            None if self.waits() => Stage::Waiting,
+            None => Stage::Held,
+        };
+        Work {
+            since: Some(self.queued),
+            start: known(start),
+            end: known(start + span),
+            promised_end: known(self.promised_end),
+            ..Work::new(self.job, stage, processors, self.metascheduler)
+        }
+    }
+
+    /// The place that is agreed on, and the place that is held.
+    pub(in crate::provider) fn promises(&self) -> Vec<Promise> {
+        let row = |kind, agreement, place: &Place| Promise {
+            job: Some(self.job),
+            with: Some(self.metascheduler),
+            agreement: Some(agreement),
+            start: known(place.start),
+            end: known(place.start + place.span),
+            ..Promise::new(kind, place.processors)
+        };
+        let agreed = self.waits().then(|| row(PromiseKind::Booking, self.agreement, &self.place));
+        let held = match &self.pending {
+            Some((id, Want::Reserve(place, _) | Want::Reconfigure(place))) => {
+                let until = known(self.due());
+                Some(Promise { until, ..row(PromiseKind::Hold, *id, place) })
+            }
+            Some((_, Want::Leave)) | None => None,
+        };
+        agreed.into_iter().chain(held).collect()
     }
 
     /// Returns whether it is agreed and waits at its booked place.

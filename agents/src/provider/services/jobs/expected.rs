@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::Jobs;
 use super::job::HeldJob;
 use super::submission::never_runs;
+use crate::glimpse::{Stage, Work};
 use crate::protocol::{Message, Submission, SubmissionMessage};
 use crate::provider::core::{Core, Piece, Turn};
 
@@ -152,6 +153,11 @@ impl Jobs {
 }
 
 impl Expectation {
+    /// Its row in a glimpse of the provider.
+    pub(in crate::provider) fn glimpse(&self) -> Work {
+        Work { stage: Stage::Expected, ..self.held.glimpse() }
+    }
+
     /// The job that is expected.
     pub(in crate::provider) fn job(&self) -> JobId {
         self.held.submission.job.id

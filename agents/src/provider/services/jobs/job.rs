@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::saving::Saving;
 use crate::Outbox;
+use crate::glimpse::{Promise, PromiseKind, Stage, Work, known};
 use crate::protocol::Submission;
-use crate::provider::ProviderConfig;
 use crate::provider::core::Attempt;
+use crate::provider::{OnFailure, ProviderConfig};
 
 /// A rigid job at a provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -239,6 +240,56 @@ impl HeldJob {
         let planned_end = self.run.as_ref()?.attempt.planned_end;
         let span = promise(planned_end).map(|end| end - now);
         Some(Request { span, ..self.request(slot, true, config) })
+    }
+
+    /// Its row in a glimpse of the provider.
+    pub(in crate::provider) fn glimpse(&self) -> Work {
+        let work = Work {
+            since: Some(self.queued),
+            promised_end: self.promised_end.and_then(known),
+            ..Work::new(self.submission.job.id, Stage::Waiting, self.processors, self.submitter)
+        };
+        let fixed = self.particulars().granted.as_ref().and_then(|it| it.fixed);
+        match &self.run {
+            Some(Run { attempt, .. }) => Work {
+                stage: Stage::Running,
+                start: Some(attempt.start),
+                end: known(attempt.planned_end),
+                ..work
+            },
+            None => Work { start: fixed.map(|(_, start)| start), ..work },
+        }
+    }
+
+    /// Planned end of its next attempt, if that starts at `start`.
+    pub(in crate::provider) fn planned_end(
+        &self,
+        start: Time,
+        config: &ProviderConfig,
+    ) -> Option<Time> {
+        self.planned(config).and_then(|lasts| known(start + lasts))
+    }
+
+    /// The window that was granted to it, if it has not started.
+    pub(in crate::provider) fn promise(&self) -> Option<Promise> {
+        let granted = self.particulars().granted.as_ref().filter(|_| self.run.is_none())?;
+        Some(Promise {
+            job: Some(self.submission.job.id),
+            with: Some(self.submitter),
+            start: granted.ready,
+            end: known(granted.deadline),
+            ..Promise::new(PromiseKind::Window, granted.processors)
+        })
+    }
+
+    /// Its request while it waits.
+    pub(in crate::provider) fn queued_request(
+        &self,
+        slot: Slot,
+        config: &ProviderConfig,
+    ) -> Request {
+        let goes_ahead = self.particulars().lost > 0 && config.on_failure != OnFailure::Requeue;
+        self.request(slot, goes_ahead, config)
     }
 
     pub(in crate::provider::services) fn request(

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Report, Transactions, observe_agreement};
 use crate::Outbox;
+use crate::glimpse::{Promise, PromiseKind, Stage, Work, known};
 use crate::protocol::transaction::Ask;
 use crate::protocol::{Timer, TransactionMessage};
 use crate::provider::core::{Attempt, Core, Losses, Turn, limited};
@@ -93,6 +94,37 @@ pub(in crate::provider::services) fn lose(turn: &mut Turn<'_>, slot: Slot, losse
 }
 
 impl Booking {
+    /// Its row in a glimpse of the provider.
+    pub(in crate::provider) fn glimpse(&self) -> Work {
+        let stage = match (&self.held, self.runs_since) {
+            (Some(_), Some(_)) => Stage::Running,
+            (Some(_), None) => Stage::Occupying,
+            (None, _) if self.is_lost => Stage::Lost,
+            (None, _) if self.may_begin => Stage::Waiting,
+            (None, _) => Stage::Held,
+        };
+        let coordinator = self.id.coordinator;
+        Work {
+            since: Some(self.queued),
+            start: known(self.runs_since.unwrap_or(self.start)),
+            end: known(self.end),
+            ..Work::new(self.ask.job, stage, self.ask.processors, coordinator)
+        }
+    }
+
+    /// The promise to its coordinator, until its program begins.
+    pub(in crate::provider) fn promise(&self) -> Option<Promise> {
+        let kind = if self.may_begin { PromiseKind::Booking } else { PromiseKind::Hold };
+        self.runs_since.is_none().then(|| Promise {
+            job: Some(self.ask.job),
+            with: Some(self.id.coordinator),
+            agreement: Some(self.id),
+            start: known(self.start),
+            end: known(self.end),
+            ..Promise::new(kind, self.ask.processors)
+        })
+    }
+
     pub(super) fn share(&self, provider: ProviderId, runs: Vec<TaskRun>) -> Observation {
         // A part that was given up belongs to no job, even if the same part is booked anew.
         let given_up = runs.iter().any(|run| run.outcome == JobOutcome::Cancelled);
