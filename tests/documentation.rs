@@ -23,9 +23,10 @@ use crate::cli_own_rules::PROGRAM;
 use crate::command::{Folder, interrupt, stdout_of};
 
 /// Commands that take long: they are started, and soon interrupted.
-const LONG: [&str; 4] = [
+const LONG: [&str; 5] = [
     "haggle reproduce all",
     "haggle reproduce chtepen-4.9",
+    "haggle verify --histories --deviations 2",
     "haggle verify --random --cases",
     "haggle verify --random --minutes",
 ];

@@ -3,6 +3,7 @@
 
 mod child;
 mod coverage;
+mod histories;
 mod random;
 
 use std::num::NonZeroUsize;
@@ -25,25 +26,38 @@ use crate::report::{warn, warn_of};
 /// tables, which are checked. Of a sweep, the first run of every variant is verified. Of a run's folder, the tables are
 /// checked against the digest that was written with them.
 ///
+/// With --histories, the histories of small worlds are searched: all orders of messages within an instant, losses of
+/// messages and crashes of actors, up to some number of deviations. The first history that violates an invariant is
+/// printed, and is one of the smallest.
+///
 /// With --random, whole scenarios are drawn over all keys. Each runs twice and on both drivers with every check, its
 /// jobs are explained and its figures drawn. The same is done with the scenario as the base of an extension, and as a
 /// sweep that is resumed. Work and memory are bounded. A scenario that fails is written to a file, and reduced as far
 /// as it still fails.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("searches").args(["random", "histories"])))]
 #[command(after_help = "Examples:
   haggle verify scenarios/quickstart.toml
   haggle verify scenarios/sweep.toml --variants 2
   haggle verify runs/first
+  haggle verify --histories --deviations 2  # the built-in worlds, one for each protocol
+  haggle verify --histories --protocol paxos --deviations 1
+  haggle verify --histories --protocol two-phase --history lose@7
   haggle verify --random --cases 20 --seed 7
   haggle verify --random --seed 7 --case 12  # one of these again
   haggle verify --random --minutes 10 --seed 7")]
 pub(crate) struct Args {
     /// Scenario file (TOML), or the folder of a run
-    #[arg(value_name = "SCENARIO|DIR", required_unless_present_any = ["random", "judge"])]
+    #[arg(value_name = "SCENARIO|DIR", required_unless_present_any = ["random", "judge", "histories"])]
     scenario: Option<PathBuf>,
     /// Number of variants of a sweep to verify, spread evenly; without it, all
     #[arg(long, value_name = "N")]
     variants: Option<NonZeroUsize>,
+    /// Print the counts of --random or --histories as JSON
+    #[arg(long, requires = "searches")]
+    json: bool,
+    #[command(flatten)]
+    histories: histories::Args,
     #[command(flatten)]
     random: random::Args,
     #[command(flatten)]
@@ -55,11 +69,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match (&args.child.judge, &args.scenario) {
         // First: a judging process may have the arguments of random cases as well.
         (Some(path), _) => child::run(path, &args.random),
+        (None, scenario) if args.histories.is_on() => {
+            histories::run(&args.histories, scenario.as_deref(), args.json)
+        }
         (None, Some(folder)) if is_results(folder) => {
             verify_folder(folder, args.variants.is_some())
         }
         (None, Some(scenario)) => verify_file(args, scenario),
-        (None, None) => random::run(&args.random),
+        (None, None) => random::run(&args.random, args.json),
     }
 }
 

@@ -174,8 +174,8 @@ impl<M> Clock<M> {
         due.or_else(|| self.later.peek().map(|event| event.time))
     }
 
-    /// Delays a message that was the next one and has not been taken: it comes behind all messages of its phase that
-    /// are due now, with those of them that are `with` it.
+    /// Delays a message that was the next one and has not been taken. It comes behind all messages of its phase that
+    /// are due now. Messages that are `with` it stay behind it.
     pub fn defer(&mut self, key: MessageKey, phase: Phase, with: impl Fn(&Delivery<M>) -> bool) {
         let rank = rank(self.order, phase);
         let mut later = std::mem::take(&mut self.later).into_sorted_vec();

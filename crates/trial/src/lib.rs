@@ -8,10 +8,12 @@
 //!     └── sweep, cut short, resumed ──> the same tables?
 //! ```
 //!
-//! The features that meet in a case are counted by [`features`].
+//! The features that meet in a case are counted by [`features`]. The histories of a small world are searched by
+//! [`histories`].
 
 pub mod draw;
 pub mod features;
+pub mod histories;
 pub mod verify;
 
 mod judge;

@@ -53,9 +53,6 @@ pub(super) struct Args {
     /// Folder of failed cases
     #[arg(short, long, value_name = "DIR", default_value = "verify-random", requires = "random")]
     output: PathBuf,
-    /// Print counts and coverage as JSON
-    #[arg(long, requires = "random")]
-    json: bool,
     /// Print no progress
     #[arg(short, long, requires = "random")]
     quiet: bool,
@@ -103,7 +100,7 @@ struct Failing {
 }
 
 /// Draws and judges the cases.
-pub(super) fn run(args: &Args) -> Result<Exit, Error> {
+pub(super) fn run(args: &Args, json: bool) -> Result<Exit, Error> {
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let cases = match (args.cases, args.minutes) {
         (Some(cases), _) => cases,
@@ -146,7 +143,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     }
     session.bar.finish_and_clear();
     let report = session.report.into_inner().expect("no worker has panicked");
-    print(&match args.json {
+    print(&match json {
         true => format!("{:#}\n", json!(report)),
         false => as_text(&report),
     })?;
