@@ -241,7 +241,8 @@ impl Course {
     /// True if no input has further items.
     pub(crate) fn has_read_all(&self) -> bool {
         let crashes = self.network.crashes_ref();
-        self.outages.is_none() && crashes.is_none() && self.arrivals.has_read_all()
+        let has_inputs = self.outages.is_some() || crashes.is_some() || self.change_at.is_some();
+        !has_inputs && self.arrivals.has_read_all()
     }
 
     /// Counts a message that is lost when it would arrive.
@@ -364,14 +365,18 @@ impl Course {
         }
         // The next job and the next outage are scheduled ahead, so they are withdrawn first.
         if let Some(arrivals) = arrivals {
-            let withdrawn = self.agenda.withdraw(|delivery| is_arrival(&delivery.message));
+            // Messages from outside belong to no input.
+            let withdrawn = self.agenda.withdraw(|delivery| {
+                is_arrival(&delivery.message) && delivery.origin != Origin::Outside
+            });
             self.stats.jobs -= withdrawn as u64;
             self.arrivals.replace(arrivals, horizon, withdrawn as u32)?;
             self.admit_next()?;
         }
         if let Some(Outages { nature, due, .. }) = outages {
             let is_outage = |delivery: &Delivery<Message>| {
-                matches!(delivery.message, Message::Run(RunMessage::OutageDue { .. }))
+                delivery.origin != Origin::Outside
+                    && matches!(delivery.message, Message::Run(RunMessage::OutageDue { .. }))
             };
             self.agenda.withdraw(is_outage);
             self.outages = Some(Failures { nature, due: Input::new(due) });
@@ -517,7 +522,7 @@ impl Course {
                 self.admit_crash();
             }
             RunMessage::Restarted => self.down.restart(to),
-            RunMessage::JobDue(_) | RunMessage::RunOver => {}
+            RunMessage::JobDue(_) | RunMessage::RunOver | RunMessage::Changed(_) => {}
         }
         Ok(())
     }

@@ -269,7 +269,7 @@ impl<'a> Simulation<'a> {
     /// A run that goes on from `snapshot`, and reads no input.
     pub(crate) fn continued(snapshot: Snapshot) -> Simulation<'a> {
         let Snapshot { course, actors, journals } = snapshot;
-        Simulation::of(course, journals, Actors::new(Driver::Sequential, actors))
+        Simulation::of(course, journals, Actors::new(Driver::Sequential, actors), VecDeque::new())
     }
 
     pub(crate) fn course_mut(&mut self) -> &mut Course {
