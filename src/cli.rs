@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, branch, compare, completions, explain, failures, help, jobs, list, new, plot, replay,
-    reproduce, run, schema, show, sweep, validate, verify, workflow, workload,
+    self, branch, compare, completions, explain, failures, forecast, help, jobs, list, new, plot,
+    replay, reproduce, run, schema, show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
 use crate::interrupt;
@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Reproduce(reproduce::Args),
     Explain(explain::Args),
+    Forecast(forecast::Args),
     Jobs(jobs::Args),
     New(new::Args),
     Workload(workload::Args),
@@ -86,6 +87,7 @@ impl Command {
             Command::Compare(args) => compare::run(args),
             Command::Reproduce(args) => reproduce::run(args),
             Command::Explain(args) => explain::run(args),
+            Command::Forecast(args) => forecast::run(args),
             Command::Jobs(args) => jobs::run(args),
             Command::New(args) => new::run(args),
             Command::Workload(args) => workload::run(args),

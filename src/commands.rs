@@ -35,6 +35,7 @@ pub(crate) mod example;
 pub(crate) mod explain;
 pub(crate) mod failures;
 pub(crate) mod figure;
+pub(crate) mod forecast;
 pub(crate) mod help;
 pub(crate) mod jobs;
 pub(crate) mod list;

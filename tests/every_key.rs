@@ -22,8 +22,9 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 36] = [
+const BASES: [&str; 37] = [
     "queue",
+    "initial",
     "bags",
     "reservations",
     "maintenance",
@@ -61,9 +62,11 @@ const BASES: [&str; 36] = [
     "changes",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 8] = [
+const READ: [&str; 10] = [
     "all-rules.swf",
     "other.swf",
+    "initial.csv",
+    "other.csv",
     "failures.tab",
     "other.tab",
     "machines.loads",

@@ -14,6 +14,7 @@ mod cli_explain;
 mod cli_extends;
 mod cli_failure_records;
 mod cli_failures;
+mod cli_forecast;
 mod cli_grid;
 mod cli_grid_figures;
 mod cli_independent_jobs;

@@ -1,5 +1,6 @@
 //! Tests that need logs of real machines: [`haggle_testing::real_log`] explains their names and their attribute.
 
+mod forecast;
 mod reference_results;
 
 use haggle_testing::real_log;

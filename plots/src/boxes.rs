@@ -54,6 +54,14 @@ pub enum BoxStyle {
     /// Boxes between the fourths, the eighths and so on (Hofmann, Wickham and Kafadar 2017). Further
     /// boxes are drawn as long as at least [`TAIL`] values lie outside each end. Values outside the last one are dots.
     LetterValues,
+    /// A box with the central part of the values of this width, and whiskers to the ends of a wider one; both in
+    /// percent. Values outside are not drawn.
+    Intervals {
+        /// Part of the values in the box.
+        inner: u32,
+        /// Part of the values between the whiskers.
+        outer: u32,
+    },
 }
 
 /// A box in each group.
@@ -91,10 +99,14 @@ impl Spread {
         let (first, last) = (*sorted.first()?, *sorted.last()?);
         let at = |share: f64| percentile(&sorted, share);
         let pair = |share: f64| Some((at(share)?, at(1.0 - share)?));
-        let quartiles = pair(0.25)?;
+        let quartiles = match style {
+            BoxStyle::Intervals { inner, .. } => pair((1.0 - f64::from(inner) / 100.0) / 2.0)?,
+            _ => pair(0.25)?,
+        };
         let mut boxes = vec![quartiles];
         let (low, high) = match style {
             BoxStyle::Range => (first, last),
+            BoxStyle::Intervals { outer, .. } => pair((1.0 - f64::from(outer) / 100.0) / 2.0)?,
             BoxStyle::Tukey => {
                 let reach = 1.5 * (quartiles.1 - quartiles.0);
                 let within =
@@ -118,7 +130,10 @@ impl Spread {
             mean: sorted.iter().sum::<f64>() / sorted.len() as f64,
             boxes,
             whiskers: (style != BoxStyle::LetterValues).then_some((low, high)),
-            beyond: sorted.into_iter().filter(|&it| it < low || it > high).collect(),
+            beyond: match style {
+                BoxStyle::Intervals { .. } => Vec::new(),
+                _ => sorted.into_iter().filter(|&it| it < low || it > high).collect(),
+            },
         })
     }
 

@@ -84,6 +84,11 @@ impl Given {
 }
 
 impl Given {
+    /// True if a file or an example is named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.origin.scenario.is_some() || self.origin.example.is_some()
+    }
+
     /// The file, or the name of the example.
     pub(crate) fn origin(&self) -> Result<&Path, &str> {
         match (&self.origin.scenario, &self.origin.example) {

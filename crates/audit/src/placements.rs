@@ -102,7 +102,7 @@ fn busy_time(books: &Books, findings: &mut Findings) {
     let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
     let mut held: BTreeMap<&str, i128> = BTreeMap::new();
     for it in &books.rows.placements {
-        *held.entry(&it.provider).or_default() += it.area();
+        *held.entry(&it.provider).or_default() += it.area_in_run();
     }
     // The shares of a failed bag are `failed` like its lost ones, but count in `busy_time`: no
     // check is possible.
@@ -117,7 +117,8 @@ fn busy_time(books: &Books, findings: &mut Findings) {
         let came_to_nothing =
             matches!(job.outcome.as_str(), "failed" | "cancelled" | "rejected") || job.is_bag;
         let saved = if came_to_nothing { 0 } else { it.saved };
-        *held.entry(&it.provider).or_default() -= area(it, finished - started - saved);
+        *held.entry(&it.provider).or_default() -=
+            area(it, finished.max(0) - (started + saved).max(0));
     }
     for it in books.rows.resources.iter().filter(|it| !books.is_shared(&it.provider)) {
         let held = held.get(it.provider.as_str()).copied().unwrap_or(0) as f64 / SECOND;

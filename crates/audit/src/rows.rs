@@ -40,6 +40,8 @@ pub(super) struct Job {
     pub(super) workflow: Option<i64>,
     /// Its number in the workflow.
     pub(super) task: Option<i64>,
+    /// True if it was submitted before the run, as a part of its start state.
+    pub(super) is_initial: bool,
     pub(super) counted: bool,
 }
 
@@ -106,6 +108,12 @@ impl Placement {
     /// Processor time held, processor-microseconds.
     pub(super) fn area(&self) -> i128 {
         i128::from(self.last - self.first + 1) * i128::from(self.finished - self.started)
+    }
+
+    /// The same, from time zero on. A start state has begun before.
+    pub(super) fn area_in_run(&self) -> i128 {
+        let span = self.finished.max(0) - self.started.max(0);
+        i128::from(self.last - self.first + 1) * i128::from(span)
     }
 }
 
@@ -305,6 +313,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "promised_finish_time",
         "workflow",
         "task",
+        "initial",
         "counted",
         "provider_walltime",
     ];
@@ -334,6 +343,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             limit: row.maybe_time("provider_walltime")?,
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
+            is_initial: row.maybe_text("initial")?.is_some(),
             counted: row.integer("counted")? != 0,
         })
     })

@@ -16,7 +16,7 @@ const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let summary = &books.summary;
     let jobs = &books.rows.jobs;
-    let first = jobs.iter().map(|it| it.submitted).min();
+    let first = jobs.iter().map(|it| it.submitted.max(0)).min();
     // A job that never started has no completion.
     let last = jobs.iter().filter(|it| it.started.is_some()).map(|it| it.left).max();
     let makespan = last.zip(first).map(|(last, first)| (last - first) as f64 / SECOND);
@@ -70,7 +70,7 @@ fn resources(books: &Books, findings: &mut Findings) {
 
 /// The jobs that remain after warm-up and cool-down, in order of submission.
 fn kept(jobs: &[Job], cut: Cut) -> Vec<&Job> {
-    let mut ordered: Vec<&Job> = jobs.iter().collect();
+    let mut ordered: Vec<&Job> = jobs.iter().filter(|it| !it.is_initial).collect();
     // Stable: jobs of one instant stay in the order of the table.
     ordered.sort_by_key(|it| it.submitted);
     let (Some(first), Some(last)) = (ordered.first(), ordered.last()) else { return ordered };

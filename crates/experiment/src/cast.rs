@@ -8,7 +8,7 @@ use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 use super::grid;
 use super::plans::scheduler;
 use super::transactions::acceptors;
-use haggle_scenario::{Scenario, file};
+use haggle_scenario::{Scenario, file, initial_name};
 
 /// The actor that makes processors fail. A scenario cannot use this name.
 const NATURE: &str = "(nature)";
@@ -37,6 +37,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
             .iter()
             .map(|it| it.name.to_string())
             .chain(submits(scenario).then(|| SUBMITTED.to_owned()))
+            .chain(scenario.start_states().map(|it| initial_name(it.name.as_str())))
             .collect(),
         on_grid: (0..)
             .zip(&scenario.workloads)
@@ -77,6 +78,9 @@ pub fn cast(scenario: &Scenario) -> Cast {
     cast.actors.extend(network);
     let users = scenario.users.iter().map(|user| actor(user.name.as_str(), ActorKind::User));
     cast.actors.extend(users);
+    // The users of initial jobs come behind, so that no other user has another number.
+    let initial = scenario.start_states().map(|it| initial_name(it.name.as_str()));
+    cast.actors.extend(initial.map(|name| actor(&name, ActorKind::User)));
     if scenario.all_processor_failures().next().is_some() {
         cast.actors.push(actor(NATURE, ActorKind::Nature));
     }

@@ -190,6 +190,7 @@ fn told_of_boxes(style: BoxStyle, runs: Option<String>) -> String {
         BoxStyle::Range => "quartiles, lowest, highest",
         BoxStyle::Tukey => "quartiles, whiskers within 1.5 of their range",
         BoxStyle::LetterValues => "letter values",
+        BoxStyle::Intervals { inner, outer } => &format!("{inner} % and {outer} %"),
     };
     let of = runs.map_or_else(String::new, |runs| format!(" of {runs}"));
     format!("{shown}{of}; dot: mean")

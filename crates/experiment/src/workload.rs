@@ -18,10 +18,12 @@ use haggle_workloads::{
     JobStream, OpenWorkload, Source, StreamItem, WallClock, WatchedStep, merge, number_jobs,
 };
 
+use super::cast::submits;
+use super::start_state::{StartStateError, start_state, table_of};
 use super::workflows::run_by;
-use haggle_scenario::file::{Model, Scenario, Workload};
+use haggle_scenario::file::{Model, Provider, Scenario, Workload};
 use haggle_scenario::quantity::Name;
-use haggle_scenario::{LogPathError, log_path};
+use haggle_scenario::{LogPathError, initial_name, log_path};
 use haggle_scenario::{RunBy, WorkflowModel, WorkflowsError};
 
 /// Reason why a workload cannot be opened.
@@ -56,6 +58,15 @@ pub enum WorkloadError {
         #[source]
         error: Box<WorkflowsError>,
     },
+    /// The start state of a provider cannot be used.
+    #[error("workload \"{workload}\": {error}")]
+    StartState {
+        /// Name of its workload.
+        workload: String,
+        /// Why.
+        #[source]
+        error: StartStateError,
+    },
     /// The log, the model or a step reports an error.
     #[error("workload \"{workload}\": {error}")]
     Open {
@@ -77,6 +88,8 @@ pub struct Workloads {
     /// Time from which no jobs are submitted.
     until: Option<Time>,
     seed: u64,
+    /// Remarks on start states.
+    warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -111,9 +124,47 @@ impl Workloads {
             inputs: Vec::new(),
             until: scenario.scenario.until.map(|until| Time::ZERO + until.0),
             seed,
+            warnings: Vec::new(),
         };
         workloads.inputs = workloads.inputs_of(scenario, folder);
+        workloads.add_start_states(scenario, folder)?;
         Ok(workloads)
+    }
+
+    /// Adds a workload for the start state of each provider, behind those of the scenario.
+    fn add_start_states(
+        &mut self,
+        scenario: &Scenario,
+        folder: &Path,
+    ) -> Result<(), WorkloadError> {
+        // Behind the jobs that changes submit.
+        let first = scenario.workloads.len() + usize::from(submits(scenario));
+        for (place, provider) in (first..).zip(scenario.start_states()) {
+            let name = initial_name(provider.name.as_str());
+            let failed = |error| WorkloadError::StartState { workload: name.clone(), error };
+            let state = start_state(provider, folder, self.seed).map_err(failed)?;
+            let table = table_of(provider, folder).map_err(failed)?;
+            if let Some(input) = provider.initial_file.clone().zip(table)
+                && !self.inputs.contains(&input)
+            {
+                self.inputs.push(input);
+            }
+            if state.beyond_law > 0 {
+                self.warnings.push(beyond_law(provider, state.beyond_law));
+            }
+            let workload = model::Workload {
+                index: u16::try_from(place).unwrap_or(u16::MAX),
+                seed: self.seed,
+                ..model::Workload::new(name.clone(), Source::Jobs(state.jobs))
+            };
+            self.parts.insert(name, Part::Single(workload));
+        }
+        Ok(())
+    }
+
+    /// Remarks for the user.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Opens the workload called `name`: its jobs after all steps, with dense ids from 0, up to the
@@ -221,6 +272,18 @@ impl Workloads {
         }
         inputs
     }
+}
+
+fn beyond_law(provider: &Provider, jobs: usize) -> String {
+    let (jobs, run) = match jobs {
+        1 => ("1 job".to_owned(), "runs"),
+        jobs => (format!("{jobs} jobs"), "run"),
+    };
+    format!(
+        "provider \"{}\": {jobs} of the start state had run for longer than the law of run times permits; such a job \
+         {run} to the end of its requested time, or ends at once",
+        provider.name
+    )
 }
 
 fn part(

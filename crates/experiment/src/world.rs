@@ -39,7 +39,7 @@ use super::workflows::{self, Workflows};
 use super::workload::{WorkloadError, Workloads};
 use haggle_scenario::file::Remapping;
 use haggle_scenario::quantity::{Name, Share};
-use haggle_scenario::{Scenario, WorkflowsError, file};
+use haggle_scenario::{Scenario, WorkflowsError, file, initial_name};
 
 /// A world ready to run, with the names that its tables need.
 pub struct Stage {
@@ -170,6 +170,16 @@ impl Stage {
             let id = stage.add_user(user, flows, &workloads, (scenario, &addresses))?;
             addresses.insert(user.name.to_string(), id);
         }
+        stage.warnings.extend_from_slice(workloads.warnings());
+        for provider in scenario.start_states() {
+            let name = Name::like(&initial_name(provider.name.as_str()));
+            let user = file::User::named(name.clone(), name, provider.name.clone());
+            stage.add_user(&user, Workflows::new(), &workloads, (scenario, &addresses))?;
+            addresses.insert(user.name.to_string(), ActorId(stage.world.actors.len() as u32 - 1));
+        }
+        // Jobs of a start state precede those of the same instant.
+        let states = scenario.start_states().count();
+        stage.world.arrivals.rotate_right(states);
         // After all users, because each of them is at the site of its receiver.
         stage.world.network = network(scenario, &stage.cast, &addresses, &seating);
         // Last, so that no other actor has another number because something may fail.
@@ -583,6 +593,10 @@ fn network(
     for user in &scenario.users {
         sites[addresses[user.name.as_str()].index()] =
             sites[addresses[user.submits_to.as_str()].index()];
+    }
+    for provider in scenario.start_states() {
+        let name = initial_name(provider.name.as_str());
+        sites[addresses[&name].index()] = sites[addresses[provider.name.as_str()].index()];
     }
     let site = |name: &file::Name| sites[addresses[name.as_str()].index()];
     let links: Vec<_> = scenario

@@ -110,6 +110,33 @@ impl Lot {
     }
 }
 
+/// State of a job at time zero, if the run begins with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Initial {
+    /// It waits.
+    Waiting,
+    /// It runs, and has started at this time, which is before time zero.
+    Running(Time),
+}
+
+impl Initial {
+    /// Time from which its provider may start it.
+    pub fn due(self) -> Time {
+        match self {
+            Initial::Waiting => Time::ZERO,
+            Initial::Running(start) => start,
+        }
+    }
+
+    /// The word used in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Initial::Waiting => "waiting",
+            Initial::Running(_) => "running",
+        }
+    }
+}
+
 /// A job. Times are those of a reference processor (speed 1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
@@ -143,6 +170,8 @@ pub struct Job {
     pub iterative: Option<Arc<Iterative>>,
     /// Its place in a workflow, if it is a task of one: it starts when its parents are done.
     pub task: Option<Arc<WorkflowTask>>,
+    /// Its state at time zero, if it was submitted before. Its submission is then before time zero, or at it.
+    pub initial: Option<Initial>,
     /// User-supplied priority key. Where a provider orders by it, smaller keys go first.
     pub key: i64,
     /// Fields that the log carries along; the engine does not read them.
@@ -252,6 +281,7 @@ impl Job {
             phases: None,
             iterative: None,
             task: None,
+            initial: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,
         }

@@ -349,6 +349,49 @@ impl Sampler {
     }
 }
 
+impl Sampler {
+    /// Draws a value under the condition that it exceeds `bound`. `None` if no value of the law does, or if such
+    /// values are too rare to be found in 10,000 draws.
+    pub fn sample_above(&self, bound: f64, stream: &mut Stream) -> Option<f64> {
+        match &self.0 {
+            Drawn::Choice { values, cumulated } => {
+                let mut sum = 0.0;
+                let weights = weights(cumulated);
+                let above = values.iter().zip(weights).map(|(&value, weight)| {
+                    sum += if value > bound { weight } else { 0.0 };
+                    sum
+                });
+                let above = Vec::from_iter(above);
+                (sum > 0.0).then(|| values[weighted(&above, stream)])
+            }
+            Drawn::Histogram { edges, cumulated } => {
+                let mut sum = 0.0;
+                let parts = edges.windows(2).zip(weights(cumulated)).map(|(bin, weight)| {
+                    let part = (bin[1] - bin[0].max(bound)) / (bin[1] - bin[0]);
+                    sum += weight * part.max(0.0);
+                    sum
+                });
+                let parts = Vec::from_iter(parts);
+                (sum > 0.0).then(|| {
+                    let bin = weighted(&parts, stream);
+                    let (low, high) = (edges[bin].max(bound), edges[bin + 1]);
+                    // From the upper end, which is possible, to the lower one, which is not.
+                    high - (high - low) * stream.random::<f64>()
+                })
+            }
+            // It has no memory.
+            Drawn::Exponential(law) => Some(bound.max(0.0) + law.sample(stream)),
+            _ => (0..10_000).map(|_| self.sample(stream)).find(|&value| value > bound),
+        }
+    }
+}
+
+/// The weights, by their sums up to each of them.
+fn weights(cumulated: &[f64]) -> impl Iterator<Item = f64> {
+    let mut before = 0.0;
+    cumulated.iter().map(move |&sum| sum - std::mem::replace(&mut before, sum))
+}
+
 /// Draws an index by weights, given as cumulated sums, of which there is at least one.
 fn weighted(cumulated: &[f64], stream: &mut Stream) -> usize {
     let last = cumulated.len() - 1;
@@ -393,6 +436,32 @@ mod tests {
 
     fn histogram(edges: &[f64], weights: &[f64]) -> Law {
         Law::Histogram { edges: edges.to_vec(), weights: weights.to_vec() }
+    }
+
+    /// The mean of the values above the bound, and a bound that no value exceeds.
+    #[test]
+    fn values_above_a_bound_have_the_conditional_law() {
+        let mean = |law: &Law, bound: f64| {
+            let (sampler, mut stream) =
+                (law.sampler().expect("a good law"), stream(1, "above", law.name()));
+            let draws = (0..20_000).map(|_| sampler.sample_above(bound, &mut stream));
+            let draws: Option<Vec<f64>> = draws.collect();
+            let draws = draws?;
+            assert!(draws.iter().all(|&it| it > bound), "{law:?}");
+            Some(draws.iter().sum::<f64>() / draws.len() as f64)
+        };
+        let near = |law: Law, bound, expected: f64| {
+            let found = mean(&law, bound).expect("values above the bound");
+            assert!((found - expected).abs() < 0.03 * expected, "{law:?}: {found}");
+        };
+        near(Law::among([1.0, 2.0, 4.0]), 1.0, 3.0);
+        near(histogram(&[0.0, 1.0, 5.0], &[1.0, 3.0]), 3.0, 4.0);
+        near(histogram(&[0.0, 1.0, 5.0], &[1.0, 3.0]), 0.5, (0.75 * 0.5 + 3.0 * 3.0) / 3.5);
+        near(Law::Exponential { mean: 2.0 }, 7.0, 9.0);
+        near(Law::Uniform { low: 0.0, high: 4.0 }, 2.0, 3.0);
+        assert_eq!(mean(&Law::Constant(3.0), 3.0), None);
+        assert_eq!(mean(&Law::among([1.0, 2.0]), 2.0), None);
+        assert_eq!(mean(&histogram(&[0.0, 1.0], &[1.0]), 1.0), None);
     }
 
     #[test]

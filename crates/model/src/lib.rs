@@ -34,7 +34,7 @@ pub use by_job::ByJob;
 pub use disclosure::Disclosure;
 pub use ids::{ActorId, JobId, ProviderId};
 pub use iterative::Iterative;
-pub use job::{Job, JobClass, JobShape};
+pub use job::{Initial, Job, JobClass, JobShape};
 pub use job_stories::JobStories;
 pub use moldable::{Moldable, Sizing, Speedup};
 pub use observation::{

@@ -40,6 +40,8 @@ impl Time {
 
     /// The start of the run.
     pub const ZERO: Time = Time(0);
+    /// Earlier than every event, also of a start state.
+    pub const PAST: Time = Time(i64::MIN / 2);
     /// Later than every event; sums are limited to it.
     pub const FOREVER: Time = Time(i64::MAX / 2);
 

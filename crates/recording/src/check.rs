@@ -507,7 +507,10 @@ fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
     let Some(start) = record.start else { return Ok(()) };
     let granted = record.granted.as_ref();
     let ready = granted.map_or(record.job.ready, |granted| granted.ready);
-    if start < ready.unwrap_or(Time::ZERO).max(record.job.submit) {
+    let ready = ready.map_or(record.job.submit, |ready| ready.max(record.job.submit));
+    // A job of a start state started before time zero, at a stated time, or from then on.
+    let due = record.job.initial.map_or(ready, |initial| initial.due());
+    if start < ready.max(due) {
         return Err(Violation::TooEarly { job, start });
     }
     match granted.filter(|granted| !granted.is_broken() && !granted.holds(start)) {

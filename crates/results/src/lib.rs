@@ -19,6 +19,7 @@ pub mod metrics;
 pub mod pack;
 pub mod provenance;
 pub mod reader;
+pub mod start_table;
 pub mod stats;
 pub mod sweep;
 pub mod sweep_folder;

@@ -234,6 +234,8 @@ struct Sample {
     on_grid: bool,
     /// True if the job lost an attempt because its processors failed.
     lost: bool,
+    /// True if the job belongs to the start state of the run.
+    initial: bool,
     rare: Option<Box<RareSample>>,
 }
 
@@ -292,6 +294,7 @@ impl Sample {
             outcome: record.outcome,
             on_grid: false,
             lost: !record.lost.is_empty(),
+            initial: record.job.initial.is_some(),
         }
     }
 

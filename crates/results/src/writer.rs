@@ -36,9 +36,9 @@ use std::sync::Arc;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, AttemptOutcome, Cast, Job, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
-    OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo, Sizing, Span,
-    StageIn, Time,
+    ActorId, AttemptOutcome, Cast, Initial, Job, JobId, JobOutcome, JobRecord, JobShape, LostRun,
+    MessageFault, OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo,
+    Sizing, Span, StageIn, Time,
 };
 use serde::Serialize;
 
@@ -574,7 +574,8 @@ impl RunWriter {
             workflow: task.map(|it| i64::from(it.workflow)),
             task: task.map(|it| i64::from(it.task)),
             alternative: record.alternative.map(Time::as_micros),
-            counted: true,
+            initial: job.initial.map(Initial::name),
+            counted: job.initial.is_none(),
         };
         let Some(held) = &mut self.held else { return self.files.put(cells) };
         let jobs = self.files.open(Table::Jobs)?;
@@ -876,6 +877,20 @@ impl Story {
     }
 }
 
+/// Time before time zero that counts as run time of a job.
+fn before_zero(record: &JobRecord) -> i64 {
+    if record.job.initial.is_none() {
+        return 0;
+    }
+    let last = record.start.map_or(0, |start| -start.as_micros());
+    let saved = |run: &LostRun| run.saved.as_micros().min(-run.start.as_micros()).max(0);
+    let of_lost: i64 = match came_to_nothing(record.outcome) && record.start.is_none() {
+        true => 0,
+        false => record.lost.iter().map(saved).sum(),
+    };
+    last.max(0) + of_lost
+}
+
 /// The outcome of a share of a job.
 fn outcome_of(share: &ShareRecord, job: JobOutcome) -> JobOutcome {
     let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
@@ -929,7 +944,7 @@ impl Usage {
     }
 
     fn job_over(&mut self, record: &JobRecord, story: &Story) {
-        self.first_submit = self.first_submit.min(story.submit);
+        self.first_submit = self.first_submit.min(story.submit.max(0));
         for share in record.bag.iter().flat_map(|bag| &bag.shares) {
             self.jobs[share.provider.index()] += 1;
             for run in &share.runs {
@@ -949,7 +964,7 @@ impl Usage {
         }
         // Saved computing of a job that waits again counts as well.
         let saved = || if came_to_nothing(record.outcome) { Span::ZERO } else { record.saved() };
-        let ran = record.run_time().unwrap_or_else(saved).as_micros();
+        let ran = record.run_time().unwrap_or_else(saved).as_micros() - before_zero(record);
         self.busy[provider.index()] += i128::from(ran) * i128::from(record.width());
     }
 

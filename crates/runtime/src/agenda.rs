@@ -8,7 +8,7 @@ use crate::clock::{Clock, Delivery, MessageKey, Origin, Place};
 use crate::timers::Timers;
 
 /// Setting of a timer that has gone off and waits for its actor. No real timer is set to this instant.
-const HELD: Time = Time::from_micros(-1);
+const HELD: Time = Time::from_micros(i64::MIN);
 
 /// The clock of a run; it drops timer messages that are no longer valid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,9 +18,9 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// An agenda at time zero without messages.
-    pub(crate) fn new(order: EventsOrder) -> Agenda {
-        Agenda { clock: Clock::new(order), timers: Timers::default() }
+    /// An agenda at the beginning of a run, without messages.
+    pub(crate) fn new(order: EventsOrder, begin: Time) -> Agenda {
+        Agenda { clock: Clock::starting(order, begin), timers: Timers::default() }
     }
 
     /// The instant of the last delivery.

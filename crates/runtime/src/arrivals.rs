@@ -55,7 +55,8 @@ impl Merged {
         let sources = Vec::from_iter(sources.into_iter().map(open));
         let mut merged = Merged { heads: BinaryHeap::new(), count: 0, sources };
         for source in 0..merged.sources.len() {
-            merged.line_up(source, Time::ZERO)?;
+            let begin = merged.sources[source].first()?.map_or(Time::ZERO, |job| begin(job));
+            merged.line_up(source, begin)?;
         }
         Ok(merged)
     }
@@ -70,6 +71,11 @@ impl Merged {
         let count = self.count - withdrawn;
         *self = Merged { count, ..Merged::new(sources, horizon)? };
         Ok(())
+    }
+
+    /// Time at which the run begins: zero, or the first submission of a start state.
+    pub(crate) fn begin(&self) -> Time {
+        self.heads.peek().map_or(Time::ZERO, |Reverse((first, _))| Time::ZERO.min(*first))
     }
 
     /// Inserts the next job of a source among those of the others.
@@ -130,6 +136,11 @@ impl Merged {
         Arc::make_mut(&mut job).id = self.take_number();
         Ok(Some((self.sources[source].user, job)))
     }
+}
+
+/// Earliest submission of jobs like this one: only jobs of a start state come before time zero.
+fn begin(job: &Job) -> Time {
+    job.initial.map_or(Time::ZERO, |_| Time::ZERO.min(job.submit))
 }
 
 impl Source {

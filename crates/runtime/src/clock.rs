@@ -99,8 +99,13 @@ struct Event {
 impl<M> Clock<M> {
     /// A clock at time zero without messages.
     pub fn new(order: EventsOrder) -> Clock<M> {
+        Clock::starting(order, Time::ZERO)
+    }
+
+    /// A clock at this time without messages.
+    pub fn starting(order: EventsOrder, now: Time) -> Clock<M> {
         Clock {
-            now: Time::ZERO,
+            now,
             order,
             sequence: 0,
             messages: Slab::new(),

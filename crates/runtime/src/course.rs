@@ -113,7 +113,8 @@ impl Course {
     pub(crate) fn new(world: World) -> Result<(Course, Vec<AnyActor>), RunError> {
         let bounds = Bounds::of(&world);
         let World { actors, arrivals, outages, horizon, network, order, initial, .. } = world;
-        let mut agenda = Agenda::new(order);
+        let arrivals = Merged::new(arrivals, horizon)?;
+        let mut agenda = Agenda::new(order, arrivals.begin());
         for (at, to, message) in initial {
             match message {
                 // As a wake-up, which goes off without a setting: the actor has set no timer yet.
@@ -124,7 +125,7 @@ impl Course {
         let mut course = Course {
             agenda,
             ahead: None,
-            arrivals: Merged::new(arrivals, horizon)?,
+            arrivals,
             outages: outages.map(|Outages { nature, due, .. }| {
                 let due = Input::new(due);
                 Failures { nature, due }

@@ -30,6 +30,7 @@ mod failures;
 mod faults;
 mod figures;
 mod grid;
+mod initial;
 mod maintenance;
 mod mapping;
 mod models;
@@ -91,6 +92,7 @@ impl Check<'_> {
         self.check_channel(&names);
         self.check_failures(&names);
         self.check_maintenance(&names);
+        self.check_start_states(&names);
         self.check_grid();
         self.check_sessions();
         self.check_plans();

@@ -18,6 +18,7 @@ mod grid;
 mod grid_policy;
 mod header;
 mod independent_jobs;
+mod initial;
 mod iterative;
 mod law;
 mod lublin;
@@ -89,6 +90,7 @@ pub use grid_policy::{
 };
 pub use header::{Header, SEED_MAX};
 pub use independent_jobs::IndependentJobs;
+pub use initial::{InitialJob, InitialUse};
 pub use iterative::{IterativeApplications, IterativeMachine};
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};

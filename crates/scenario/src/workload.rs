@@ -40,6 +40,7 @@ impl InlineJob {
             phases: None,
             iterative: None,
             task: None,
+            initial: None,
             key: self.key.unwrap_or(0),
             // -1 is unknown, as in logs.
             origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },

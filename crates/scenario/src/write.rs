@@ -29,7 +29,9 @@ impl Scenario {
         let recorded = self.failures.iter_mut().chain(of_changes);
         let recorded = recorded.filter_map(|it| it.recorded.as_mut());
         let loads = self.plans.iter_mut().filter_map(|plans| plans.loads.as_mut());
-        for log in logs.chain(recorded.map(|recorded| &mut recorded.log)).chain(loads) {
+        let states = self.providers.iter_mut().filter_map(|it| it.initial_file.as_mut());
+        let recorded = recorded.map(|recorded| &mut recorded.log);
+        for log in logs.chain(states).chain(recorded).chain(loads) {
             relocated(log, from, to)?;
         }
         for (path, value) in self.changes.iter_mut().flat_map(|change| &mut change.set) {

@@ -22,7 +22,7 @@ impl Dominated {
     pub(crate) fn new(processors: u32) -> Dominated {
         let widths = class_above(u64::from(processors)) + 1;
         let spans = class_above(u64::MAX >> 1) + 1;
-        Dominated { widths, spans, bounds: vec![Time::ZERO; (widths + 1) * (spans + 1)] }
+        Dominated { widths, spans, bounds: vec![Time::PAST; (widths + 1) * (spans + 1)] }
     }
 
     /// Notes that a job fits nowhere before `start`.
@@ -44,7 +44,7 @@ impl Dominated {
     pub(crate) fn earliest(&self, processors: u32, span: Span) -> Time {
         let first = class_of(span.as_micros() as u64) + 1;
         let mut width = class_of(u64::from(processors)) + 1;
-        let mut earliest = Time::ZERO;
+        let mut earliest = Time::PAST;
         while width > 0 {
             let mut at = first;
             while at > 0 {

@@ -111,7 +111,7 @@ impl Hints {
         let (span_class, shortest) = class(span.as_micros() as u64, self.bits);
         let place = width_class * classes + span_class;
         if place >= self.earliest.len() {
-            self.earliest.resize((width_class + 1) * classes, Time::ZERO);
+            self.earliest.resize((width_class + 1) * classes, Time::PAST);
         }
         let mut from = self.earliest[place].max(now);
         // The bounds of the next narrower and the next shorter class hold, too.

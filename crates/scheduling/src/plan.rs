@@ -57,7 +57,7 @@ impl Plan {
             running: Running::new(processors),
             windows: Windows::default(),
             parts: FixedParts::default(),
-            latest_end: Time::ZERO,
+            latest_end: Time::PAST,
         }
     }
 

@@ -278,6 +278,7 @@ impl<R: BufRead> CleanJobs<R> {
             phases: None,
             iterative: None,
             task: None,
+            initial: None,
             key: 0,
             origin: origin(record),
         })

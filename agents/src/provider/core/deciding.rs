@@ -13,6 +13,8 @@
 //! submitted before the question. With [`Passes::Event`] a decision follows each message that
 //! changes something.
 
+use std::collections::BTreeMap;
+
 use haggle_model::{ActorId, Time};
 use haggle_scheduling::{Passes, Request, Slot};
 use serde::{Deserialize, Serialize};
@@ -38,6 +40,8 @@ pub(in crate::provider) struct Deciding {
     wake: Option<Time>,
     /// Jobs that have been submitted and have not joined the queue.
     arrived: Vec<Request>,
+    /// Jobs of a start state, by the time at which they join the queue: that of a stated start, or zero.
+    initial: BTreeMap<Time, Vec<Request>>,
     /// Requests for windows, with their senders.
     asked: Vec<(ActorId, Submission)>,
 }
@@ -53,6 +57,7 @@ impl Deciding {
             changed: false,
             wake: None,
             arrived: Vec::new(),
+            initial: BTreeMap::new(),
             asked: Vec::new(),
         }
     }
@@ -90,10 +95,31 @@ impl Deciding {
         self.arrived.push(request);
     }
 
+    /// A job of a start state must wait; it joins the queue at a stated time. Nothing else is in the queue before time
+    /// zero. So a job whose start is stated starts at once, by every policy.
+    pub(in crate::provider) fn arrive_initial(&mut self, due: Time, request: Request) {
+        self.initial.entry(due).or_default().push(request);
+    }
+
+    /// The jobs of a start state that are due have arrived, before all others.
+    pub(in crate::provider) fn take_initial(&mut self, now: Time) {
+        let mut due = Vec::new();
+        while let Some(next) = self.initial.first_entry().filter(|it| *it.key() <= now) {
+            due.append(&mut next.remove());
+        }
+        if !due.is_empty() {
+            due.append(&mut self.arrived);
+            self.arrived = due;
+        }
+    }
+
     /// Takes a job back that has not joined the queue; false if it is in the queue.
     pub(in crate::provider) fn leave_early(&mut self, slot: Slot) -> bool {
-        let place = self.arrived.iter().position(|request| request.slot == slot);
-        place.map(|place| self.arrived.remove(place)).is_some()
+        let mut lists = std::iter::once(&mut self.arrived).chain(self.initial.values_mut());
+        lists.any(|list| {
+            let place = list.iter().position(|request| request.slot == slot);
+            place.map(|place| list.remove(place)).is_some()
+        })
     }
 
     /// The jobs that have arrived. They can be given back empty, with [`Deciding::keep`].
@@ -172,6 +198,7 @@ impl Turn<'_> {
     /// True if a decision could start anything.
     fn may_start(&self) -> bool {
         let Deciding { arrived, asked, .. } = &self.core.deciding;
+        // Wake-ups for jobs of a start state have been set for the times at which they are due.
         let waits = !arrived.is_empty() || !asked.is_empty();
         // Parts and bags have timers of their own in a decision.
         self.core.bargains()

@@ -13,6 +13,7 @@ mod running;
 mod saving;
 mod submission;
 
+use haggle_model::Time;
 use haggle_model::random::Stream;
 use haggle_scheduling::Request;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,7 @@ impl Jobs {
 
     /// Jobs that have arrived join the queue, in its order.
     pub(super) fn join_queue(&mut self, turn: &mut Turn<'_>) {
+        turn.core.deciding.take_initial(turn.now);
         if !turn.core.deciding.has_arrived() {
             return;
         }
@@ -78,7 +80,8 @@ impl Jobs {
         for request in together.drain(..) {
             let Some(held) = core.pieces.get_mut::<HeldJob>(request.slot) else { continue };
             let ready = held.particulars().stage_in.ready;
-            let promised_end = match ready > now {
+            // Jobs of a start state, before time zero, wait for no data.
+            let promised_end = match ready > now.max(Time::ZERO) {
                 true => core.scheduler.submit_after(now, request, ready),
                 false => core.scheduler.submit(now, request),
             };

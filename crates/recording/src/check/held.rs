@@ -27,9 +27,11 @@ pub(super) struct Processors {
 impl Processors {
     /// `count` processors, up and never held.
     pub(super) fn new(count: u32) -> Processors {
-        let (state, since) = (Availability::Restored, Time::ZERO);
-        let closed = (Time::ZERO, Time::ZERO);
-        let free = Processor { held_until: Time::ZERO, state, since, closed };
+        // A start state has begun before time zero.
+        let ever = Time::from_micros(i64::MIN);
+        let (state, since) = (Availability::Restored, ever);
+        let closed = (ever, ever);
+        let free = Processor { held_until: ever, state, since, closed };
         Processors { count, stretches: BTreeMap::from([(0, free)]) }
     }
 

@@ -277,7 +277,8 @@ impl<'a> Frame<'a> {
             metrics,
             makespan: span.map(|(first, last)| (last - first) as f64 / SECOND),
             // Each pass over the jobs has to fetch them from memory, so this sum is kept.
-            work: busy(metrics.jobs.iter(), i64::MIN, i64::MAX),
+            // Work before time zero belongs to no run.
+            work: busy(metrics.jobs.iter(), 0, i64::MAX),
             window: given.unwrap_or(submissions),
             kept: kept.iter().map(|&place| &metrics.jobs[place]).collect(),
             all_machines: sum(&metrics.cast.providers),
@@ -612,9 +613,9 @@ fn quarters(jobs: &[&Sample]) -> [i128; 3] {
     [upper(1), upper(2), upper(3)]
 }
 
-/// First submission of any job and last end of the jobs that ran; `None` if none ran.
+/// First submission of any job, or time zero if it was before, and last end of the jobs that ran; `None` if none ran.
 fn run_span(jobs: &[Sample]) -> Option<(i64, i64)> {
-    let first = jobs.iter().map(|job| job.submit).min()?;
+    let first = jobs.iter().map(|job| job.submit.max(0)).min()?;
     let last = jobs.iter().filter_map(|job| job.ran()).map(|(_, end)| end).max()?;
     Some((first, last))
 }
@@ -628,14 +629,15 @@ struct Window {
 
 fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
     let jobs = &metrics.jobs;
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    // Jobs of a start state were submitted before the warm-up.
+    let mut order: Vec<usize> = (0..jobs.len()).filter(|&i| !jobs[i].initial).collect();
     // The sort is stable: jobs of one submission keep the order of their ends.
     order.sort_by_cached_key(|&i| jobs[i].submit);
     let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
-        return Window { submissions: (0, 0), kept: order };
+        return Window { submissions: span.unwrap_or((0, 0)), kept: order };
     };
     let mut from = 0;
-    let mut to = jobs.len();
+    let mut to = order.len();
     let (mut begin, mut end) = span.unwrap_or((jobs[first].submit, jobs[last].submit));
     match metrics.options.cut.warm_up {
         Extent::Nothing => {}
@@ -645,7 +647,7 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
         }
         Extent::Share(share) => {
             // Rounded down, so that no more than this share is left out.
-            from = ((share * jobs.len() as f64) as usize).min(jobs.len());
+            from = ((share * order.len() as f64) as usize).min(order.len());
             begin = order.get(from).map_or(end, |&i| jobs[i].submit);
         }
     }
@@ -656,7 +658,7 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
             to = order.partition_point(|&i| jobs[i].submit <= end);
         }
         Extent::Share(share) => {
-            to -= ((share * jobs.len() as f64) as usize).min(jobs.len());
+            to -= ((share * order.len() as f64) as usize).min(order.len());
             end = to.checked_sub(1).map_or(begin, |i| jobs[order[i]].submit);
         }
     }
@@ -668,7 +670,7 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
 /// For each job, true if it is left in.
 pub(super) fn counted(metrics: &Metrics) -> Vec<bool> {
     if metrics.options.cut == Cut::default() {
-        return vec![true; metrics.jobs.len()];
+        return metrics.jobs.iter().map(|job| !job.initial).collect();
     }
     let mut counted = vec![false; metrics.jobs.len()];
     window(metrics, run_span(&metrics.jobs)).kept.into_iter().for_each(|it| counted[it] = true);

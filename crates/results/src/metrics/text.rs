@@ -57,7 +57,10 @@ fn places(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
     }
     writeln!(f, "{} on {}", counted(it.nb_jobs, "job"), places.join(" and "))?;
     if it.cut == Cut::default() {
-        return Ok(());
+        return match it.jobs_cut {
+            0 => Ok(()),
+            cut => writeln!(f, "{} of the start state left out", counted(cut, "more job")),
+        };
     }
     writeln!(
         f,

@@ -64,7 +64,8 @@ table! {
     workflow: Option<i64> = Integer, "workflow", "", "the workflow that it is a task of: its number in its workload, from 0, as in `workflows`", Empty("no task"), if_used;
     task: Option<i64> = Integer, "task", "", "number of the task in that workflow, from 0, in the order of its description", Empty("no task"), if_used;
     alternative: Option<f64> = Seconds, "alternative_time", "s", "of a refused reservation, the earliest start outside its window at which there would have been room, as far as it was disclosed to its user", Empty("none was disclosed, or not refused"), if_used;
-    counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down; means of times also leave out `unfinished` jobs", Never;
+    initial: Option<String> = Word, "initial", "", "of a job of the start state, its state at time zero: `running` or `waiting`", Empty("submitted in the run"), if_used;
+    counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down, or of a start state; means of times also leave out `unfinished` jobs", Never;
 }
 
 impl JobRow {

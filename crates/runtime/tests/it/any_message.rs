@@ -9,7 +9,9 @@ use haggle_agents::{
 use haggle_agreements::back_off::BackOff;
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
-use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Speedup, Time};
+use haggle_model::{
+    ActorId, Disclosure, Initial, Job, JobId, JobShape, ProcessorSet, Span, Speedup, Time,
+};
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
 use haggle_scheduling::coallocation::{AsksFor, CoallocationPolicy};
 use haggle_scheduling::composition::CompositionPolicy;
@@ -153,6 +155,28 @@ fn reallocating(algorithm: Algorithm, heuristic: ReallocationHeuristic, policy: 
         .world()
 }
 
+/// A provider on which jobs run and wait at time zero, and fail later.
+fn starting(policy: Policy) -> World {
+    let mut setup = Setup::default().provider(6, policy);
+    setup.failing = vec![(0, ProcessorSet::range(0, 2), vec![(20, 30)])];
+    let running = |number, submit: i64, start: i64, run: i64, processors| Job {
+        initial: Some(Initial::Running(Time::from_secs(start))),
+        ..job(number, submit, run, run, processors)
+    };
+    let waiting = |number, submit: i64, processors| Job {
+        initial: Some(Initial::Waiting),
+        ..job(number, submit, 12, 8, processors)
+    };
+    let state = vec![
+        running(0, -40, -30, 45, 2),
+        running(1, -35, -35, 60, 1),
+        waiting(2, -20, 4),
+        waiting(3, -10, 2),
+        waiting(4, 0, 1),
+    ];
+    setup.user(0, state).user(0, (0..6).map(|it| job(5 + it, 5 * it, 12, 8, 2)).collect()).world()
+}
+
 /// Makes a world anew.
 pub(crate) type Make = Box<dyn Fn() -> World>;
 
@@ -163,6 +187,9 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
             let name = format!("{policy:?}, {retry:?}");
             worlds.push((name, Box::new(move || bargaining(policy, retry))));
         }
+    }
+    for policy in Policy::ALL {
+        worlds.push((format!("start state {policy:?}"), Box::new(move || starting(policy))));
     }
     for placement in Placement::ALL {
         for policy in Policy::ALL {

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
-use super::{Checkpoints, Disclosure, Overrun, Passes, Policy, ReschedulingRule};
+use super::{
+    Checkpoints, Disclosure, InitialJob, InitialUse, Overrun, Passes, Policy, ReschedulingRule,
+    TimeLaw,
+};
 use crate::quantity::{Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
@@ -57,6 +60,20 @@ pub struct Provider {
     /// Read with `mapping` of a metascheduler only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<Name>,
+    /// Jobs that run or wait at time zero (docs/forecast.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Vec<InitialJob>>,
+    /// A table of such jobs instead, in CSV (.csv) or Parquet (.parquet), from the scenario's folder. Its columns are the
+    /// keys of `initial`, with times in seconds or with units. `$VARIABLE` stands for an environment variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_file: Option<String>,
+    /// Law of the run times, on a reference processor, of initial jobs without `run`. A running job gets a time longer
+    /// than the time for which it has run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_run: Option<TimeLaw>,
+    /// Instead of `initial-run`: laws of the used part of the requested time, each for a range of requested times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_use: Option<Vec<InitialUse>>,
     /// Number of such providers; 1 if not given. Two or more are called name-1, name-2, …
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 10_000))]
@@ -64,6 +81,11 @@ pub struct Provider {
 }
 
 impl Provider {
+    /// True if jobs run or wait here at time zero.
+    pub fn has_start_state(&self) -> bool {
+        self.initial.is_some() || self.initial_file.is_some()
+    }
+
     /// A provider with this number of processors; all other keys have their defaults.
     pub fn named(name: Name, processors: u32) -> Provider {
         Provider {
@@ -80,6 +102,10 @@ impl Provider {
             publishes: None,
             machine: None,
             site: None,
+            initial: None,
+            initial_file: None,
+            initial_run: None,
+            initial_use: None,
             count: one(),
         }
     }

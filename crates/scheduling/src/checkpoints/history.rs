@@ -63,7 +63,9 @@ impl FailureHistory {
                 Span::from_micros((self.last - self.start).as_micros() / failures)
             }
             (MeanFailure::Elapsed, _) => {
-                Span::from_micros((now - self.start).as_micros() / failures.max(1))
+                // Jobs of a start state have started before the history begins.
+                let elapsed = now.max(self.start) - self.start;
+                Span::from_micros(elapsed.as_micros() / failures.max(1))
             }
         }
     }
@@ -81,6 +83,7 @@ mod tests {
         let now = Time::from_secs(1_000);
         assert_eq!(history.mean_failure(now, MeanFailure::Elapsed), secs(900));
         assert_eq!(history.mean_failure(now, MeanFailure::Closed), Span::FOREVER);
+        assert_eq!(history.mean_failure(Time::ZERO, MeanFailure::Elapsed), Span::ZERO);
         history.failed(Time::from_secs(300));
         history.failed(Time::from_secs(500));
         assert_eq!(history.last_failure(), Time::from_secs(500));

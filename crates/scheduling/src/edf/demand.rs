@@ -21,7 +21,7 @@ pub(super) struct Demand {
 
 impl Demand {
     pub(super) fn rigid(processors: u32, span: Span) -> Demand {
-        Demand { units: processors, span, rigid: true, earliest: Time::ZERO }
+        Demand { units: processors, span, rigid: true, earliest: Time::PAST }
     }
 
     pub(super) fn tasks(tasks: u32, span: Span, earliest: Time) -> Demand {

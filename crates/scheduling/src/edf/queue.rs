@@ -270,7 +270,7 @@ impl Queue {
         };
         let entry = self.entries.remove(index);
         if entry.pinned {
-            self.plan.unbook(Time::ZERO, &entry.batches, entry.demand.span);
+            self.plan.unbook(Time::PAST, &entry.batches, entry.demand.span);
         }
         self.outdate();
         true

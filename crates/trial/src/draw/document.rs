@@ -174,6 +174,7 @@ impl Draw<'_> {
             Role::Text => (*self.dice.pick(&["", "drawn", "ä \"quoted\" text"])).to_owned(),
             Role::Log => records::log(self.dice.below(records::LOGS)),
             Role::Loads => records::LOADS.to_owned(),
+            Role::StartState => records::START_STATE.to_owned(),
             Role::Workflow => self.dice.pick(&records::WORKFLOWS).0.to_owned(),
             Role::RecordedSite => (*self.dice.pick(&records::SITES)).to_owned(),
         }

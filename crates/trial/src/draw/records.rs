@@ -23,9 +23,10 @@ pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
     let logs = (0..LOGS).map(|number| (log(number), swf(number)));
     let records = [(record("fta"), fta()), (record("lanl"), lanl()), (record("csv"), csv())];
     let loads = (LOADS.to_owned(), loads());
+    let state = (START_STATE.to_owned(), START_STATE_TEXT.to_owned());
     let workflows = WORKFLOWS.map(|(name, text)| (name.to_owned(), text.to_owned()));
     logs.chain(records)
-        .chain([loads])
+        .chain([loads, state])
         .chain(workflows)
         // Any mention counts; a file too many does no harm.
         .filter(|(name, _)| text.contains(name))
@@ -60,6 +61,19 @@ pub(super) const WORKFLOWS: [(&str, &str); 2] = [
 "#,
     ),
 ];
+
+/// A table of jobs that run or wait at time zero.
+pub(super) const START_STATE: &str = "random-state.csv";
+
+/// Narrow jobs that wait, so that they fit every provider of any speed. Jobs that run are in lists.
+const START_STATE_TEXT: &str = "\
+number,processors,requested,run,submitted-ago,started-ago,key
+3,1,100,90,50,,
+7,1,2h,1h,30,,1
+9,1,,600,20,,2
+11,1,300,30,10,,
+12,1,50,70,,,
+";
 
 /// A record of loads of all clusters.
 pub(super) const LOADS: &str = "loads.txt";

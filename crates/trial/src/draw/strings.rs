@@ -15,6 +15,8 @@ pub(super) enum Role {
     Record,
     /// A record of loads.
     Loads,
+    /// A table of jobs that run or wait at time zero.
+    StartState,
     /// A workflow.
     Workflow,
     /// A site or cluster of such a record.
@@ -103,6 +105,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Workload", "log") => Role::Log,
         ("Recorded", "log") => Role::Record,
         ("Plans", "loads") => Role::Loads,
+        ("Provider", "initial-file") => Role::StartState,
         ("Workflows", "files") => Role::Workflow,
         ("MeasuredTimes", "cluster") => Role::Names(&[Cluster]),
         ("Recorded", "sites") => Role::RecordedSite,

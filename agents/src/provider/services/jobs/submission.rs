@@ -1,11 +1,11 @@
 //! Submission and withdrawal of rigid jobs.
 
-use haggle_model::{ActorId, Job, JobId, JobOutcome, JobShape, Observation, Refusal};
+use haggle_model::{ActorId, Initial, Job, JobId, JobOutcome, JobShape, Observation, Refusal};
 use haggle_scheduling::Slot;
 
 use super::Jobs;
 use super::job::HeldJob;
-use crate::protocol::{Submission, SubmissionMessage};
+use crate::protocol::{Submission, SubmissionMessage, Timer};
 use crate::provider::core::{Core, Piece, Turn};
 
 impl Jobs {
@@ -57,8 +57,14 @@ impl Jobs {
     /// Queues a job that has been accepted.
     pub(super) fn queue(&mut self, turn: &mut Turn<'_>, held: HeldJob) {
         let request = held.request(turn.core.pieces.next(), false, &turn.core.config);
+        let initial = held.submission.job.initial;
         turn.core.load.waits(request.processors, request.span);
         turn.core.pieces.insert(Piece::Job(held));
+        if let Some(due) = initial.map(Initial::due).filter(|&due| due > turn.now) {
+            turn.core.deciding.arrive_initial(due, request);
+            turn.out.wake(due, Timer::PlanDue);
+            return;
+        }
         self.arrive(turn, request);
         turn.plan_changed();
     }

@@ -82,6 +82,10 @@ impl Flow {
                 flow.leave_sizes[part] = true;
             }
         }
+        for (serves, provider) in flow.serves.iter_mut().zip(&scenario.providers) {
+            serves.rigid |= provider.has_start_state();
+            serves.whole |= provider.has_start_state();
+        }
         let way = Way { scenario, names, directory };
         for User { workload, submits_to, .. } in &scenario.users {
             flow.submit(way, workload.as_str(), submits_to.as_str());
