@@ -260,7 +260,7 @@ mod tests {
         /// naive model delivers, in the same order.
         #[test]
         fn timers_are_as_they_were_set_last(deeds in prop::collection::vec(deeds(), 1..60)) {
-            let mut agenda = Agenda::new(EventsOrder::SubmissionsFirst);
+            let mut agenda = Agenda::new(EventsOrder::SubmissionsFirst, Time::ZERO);
             let mut obvious = Obvious::default();
             for deed in deeds {
                 match deed {
