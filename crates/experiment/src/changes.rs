@@ -107,7 +107,9 @@ impl Step<'_> {
         let replaces = reseeded || !change.submit.is_empty() || self.reads_other_jobs();
         let read = replaces.then_some(Read { reports, steps, clocks });
         let arrivals = if replaces {
-            let users = later.users.iter().map(|user| &user.name).zip(&world.arrivals);
+            // Jobs of start states precede those of users.
+            let of_users = world.arrivals.iter().skip(later.start_states().count());
+            let users = later.users.iter().map(|user| &user.name).zip(of_users);
             let users = Vec::from_iter(users.map(|(name, (user, _))| (name, *user)));
             let more = submitted.arrivals(later, &users)?;
             let all = world.arrivals.into_iter().chain(more);

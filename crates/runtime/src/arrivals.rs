@@ -61,15 +61,14 @@ impl Merged {
         Ok(merged)
     }
 
-    /// Replaces the workloads. Numbers of jobs go on, without those of `withdrawn` jobs that had been taken.
+    /// Replaces the workloads. Numbers of jobs go on. That of a job that had been taken and is withdrawn is not given
+    /// again, because jobs from outside may have later numbers.
     pub(crate) fn replace(
         &mut self,
         sources: Vec<(ActorId, Arrivals)>,
         horizon: Option<Time>,
-        withdrawn: u32,
     ) -> Result<(), RunError> {
-        let count = self.count - withdrawn;
-        *self = Merged { count, ..Merged::new(sources, horizon)? };
+        *self = Merged { count: self.count, ..Merged::new(sources, horizon)? };
         Ok(())
     }
 

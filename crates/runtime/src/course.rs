@@ -371,7 +371,7 @@ impl Course {
                 is_arrival(&delivery.message) && delivery.origin != Origin::Outside
             });
             self.stats.jobs -= withdrawn as u64;
-            self.arrivals.replace(arrivals, horizon, withdrawn as u32)?;
+            self.arrivals.replace(arrivals, horizon)?;
             self.admit_next()?;
         }
         if let Some(Outages { nature, due, .. }) = outages {

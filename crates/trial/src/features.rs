@@ -33,7 +33,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
-const FEATURES: [(&str, Has); 38] = [
+const FEATURES: [(&str, Has); 39] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -75,6 +75,7 @@ const FEATURES: [(&str, Has); 38] = [
     ("patience", |scenario, _| scenario.users.iter().any(|user| user.patience.is_some())),
     ("logs", |scenario, _| scenario.workloads.iter().any(|it| it.log.is_some())),
     ("changes", |scenario, _| !scenario.changes.is_empty() || !scenario.branches.is_empty()),
+    ("start state", |scenario, _| scenario.start_states().next().is_some()),
     ("sweep", |_, done| done.sweep),
     ("resume", |_, done| done.resume),
     ("extends", |_, done| done.extends),

@@ -30,7 +30,9 @@ impl Services {
         ) {
             config.on_failure = on_failure;
         }
-        if config.scheduler != scheduler {
+        // Other queues hold more than rigid jobs. Scenarios in which they would have to change are refused.
+        let plain = |it: &Scheduling| matches!(it, Scheduling::Queue(_));
+        if config.scheduler != scheduler && plain(&config.scheduler) && plain(&scheduler) {
             turn.change_queue(scheduler);
         }
         true

@@ -77,8 +77,15 @@ pub(crate) fn changes_fit(
             "the seed cannot change: users keep the workflows that were drawn by it".to_owned();
         report("seed", message, "fixed", "remove it; other changes are possible");
     }
+    let windows = (before.directory().asked_for_windows(), later.directory().asked_for_windows());
     for (old, new) in before.providers.iter().zip(&later.providers) {
-        if let Some(reason) = keeps_queue(old, new, later) {
+        let asked = (windows.0.contains(new.name.as_str()), windows.1.contains(new.name.as_str()));
+        if asked.0 != asked.1 {
+            let message =
+                format!("jobs of provider \"{}\" begin or cease to be reserved", new.name);
+            let help = "let some jobs be reserved from the start";
+            report("set", message, "another queue", help);
+        } else if let Some(reason) = keeps_queue(old, new, (later, asked.1)) {
             let message =
                 format!("the policy of provider \"{}\" cannot change: {reason}", new.name);
             let help = "policies \"fcfs\", \"easy\" and \"conservative\" may follow each other";
@@ -88,8 +95,13 @@ pub(crate) fn changes_fit(
     problems
 }
 
-/// Reason why a provider cannot take over another queue, if it would have to.
-fn keeps_queue(old: &Provider, new: &Provider, later: &Scenario) -> Option<&'static str> {
+/// Reason why a provider cannot take over another queue, if it would have to. `has_windows` is true if jobs are reserved
+/// there.
+fn keeps_queue(
+    old: &Provider,
+    new: &Provider,
+    (later, has_windows): (&Scenario, bool),
+) -> Option<&'static str> {
     let queue = |it: &Provider| it.policy.scheduling(&later.own).ok();
     let (was, is) = (queue(old)?, queue(new)?);
     if was == is {
@@ -103,6 +115,9 @@ fn keeps_queue(old: &Provider, new: &Provider, later: &Scenario) -> Option<&'sta
     };
     if later.metaschedulers.iter().any(takes_parts) {
         return Some("parts of co-allocated jobs are on its plan");
+    }
+    if has_windows {
+        return Some("windows of reservations are on its plan");
     }
     let closes = |it: &Maintenance| it.of.is_empty() || it.of.contains(&new.name);
     if later.maintenance.iter().any(closes) {
