@@ -276,6 +276,7 @@ fn help_explains_commands_keys_and_words() {
       Master seed of all randomness; replication n uses seed + n.
       type     whole number ≥ 0, ≤ 9000000000000000
       default  1
+      change   cannot change while a run goes on: a change has a key `seed` of its own
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["help", "fit-load"]), @r#"

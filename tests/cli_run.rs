@@ -353,7 +353,7 @@ fn values_can_be_set_on_the_command_line() {
        · ──────────┬─────────
        ·           ╰── leads nowhere
        ╰────
-      help: sweeps, `set` and `extends` are read before values are set
+      help: sweeps, branches, `set` and `extends` are read before values are set
 
     error: --set has 1 problem
     "#);

@@ -560,8 +560,9 @@ fn all_mistakes_are_reported_together() {
         · ───┬──
         ·    ╰── unknown key
         ╰────
-      help: [[provider]] has `checkpoints`, `count`, `disclosure`, `machine`, `max-attempts`, `name`,
-            `on-failure`, `overrun`, `passes`, `policy`, `processors`, `publishes`, `site`, `speed`
+      help: [[provider]] has `checkpoints`, `count`, `disclosure`, `initial`, `initial-file`,
+            `initial-run`, `initial-use`, `machine`, `max-attempts`, `name`, `on-failure`, `overrun`,
+            `passes`, `policy`, `processors`, `publishes`, `site`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]

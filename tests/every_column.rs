@@ -69,7 +69,7 @@ static HAD: LazyLock<Had> = LazyLock::new(|| {
 
 fn is_one_run(scenario: &Path) -> bool {
     let text = fs::read_to_string(scenario).expect("it can be read");
-    !text.contains("[sweep]") && !needs_logs(scenario)
+    !text.contains("[sweep]") && !text.contains("[[branch]]") && !needs_logs(scenario)
 }
 
 impl Had {

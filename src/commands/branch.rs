@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = complete::settings(setting),
         hide_possible_values = true)]
     settings: Vec<(String, String)>,
-    /// Let processors fail: NAME:COUNT@FROM..UNTIL, such as north:8@3d..4d; without UNTIL, for ever; may be given several
+    /// Let processors fail: NAME:COUNT@FROM..UNTIL, such as north:8@3d..4d; NAME:COUNT@FROM is for ever; may be given several
     /// times
     #[arg(long, value_name = "FAILURE")]
     fail: Vec<Failure>,
@@ -99,6 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Some(Value::Array(changes)) => changes.clone(),
         _ => Vec::new(),
     };
+    args.check_counts(&scenario)?;
     changes.push(Value::Table(args.change()?));
     let mut tables = Table::new();
     if let Some(runs) = args.runs {
@@ -136,6 +137,28 @@ impl Args {
         let name = base.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = format!("{}-at-{instant}", name.unwrap_or_else(|| "run".to_owned()));
         self.output.clone().unwrap_or_else(|| self.run.with_file_name(name))
+    }
+
+    /// Refuses failures of more processors than a provider has.
+    fn check_counts(&self, scenario: &Table) -> Result<(), Error> {
+        let providers = scenario.get("provider").and_then(Value::as_array);
+        for provider in providers.into_iter().flatten() {
+            let name = provider.get("name").and_then(Value::as_str);
+            let Some(processors) = provider.get("processors").and_then(Value::as_integer) else {
+                continue;
+            };
+            let mut failures = self.fail.iter().filter(|it| Some(it.of.as_str()) == name);
+            if let Some(it) = failures.find(|it| i64::from(it.count) > processors) {
+                return Err(Error::Unfit {
+                    message: format!(
+                        "`{}` has {processors} processors, and {} cannot fail",
+                        it.of, it.count
+                    ),
+                    hint: "name at most the processors of the provider".to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The change as a table of a scenario.

@@ -30,7 +30,8 @@ use crate::report::warn;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle forecast scenarios/forecast.toml
-  haggle forecast scenarios/forecast.toml --runs 1000 --level 50,80,95 -o starts.csv --figure starts.png
+  haggle forecast scenarios/forecast.toml --runs 1000 --level 50,80,95 -o starts.csv
+  haggle forecast scenarios/forecast.toml --figure starts.png
   haggle forecast state log.swf.gz --at 30d --policy easy -o now.toml  # then: haggle forecast now.toml
   haggle forecast coverage log.swf.gz --policy easy --instants 20  # how often intervals contain the start")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

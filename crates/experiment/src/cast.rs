@@ -20,6 +20,9 @@ const UPDATES: &str = "(resource updates)";
 /// own network is named "(network)".
 const DATA_NETWORK: &str = "(data network)";
 
+/// Words between a local scheduler and the next one of the same provider.
+pub(super) const CHANGED: &str = "; from ";
+
 /// The label of jobs that changes submit. A scenario cannot use this name.
 pub(super) const SUBMITTED: &str = "(submitted)";
 
@@ -48,9 +51,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
     };
     // Places that run jobs come first, so that the number of a place is that of its actor.
     scenario.providers.iter().for_each(|it| {
-        // Readers of results may not have the own rules, so the names of policies are stored.
-        let scheduler = it.policy.scheduling(&scenario.own);
-        let scheduler = scheduler.map_or_else(|it| it.to_string(), |it| it.to_string());
+        let scheduler = local_scheduler(scenario, it);
         let may_fail = failing.contains(it.name.as_str());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
     });
@@ -94,6 +95,27 @@ fn actor(name: &str, kind: ActorKind) -> ActorInfo {
 /// The providers and clusters whose processors may fail, and the sites whose resources may.
 fn failing(scenario: &Scenario) -> BTreeSet<&str> {
     scenario.all_processor_failures().flat_map(|it| &it.of).map(|it| it.as_str()).collect()
+}
+
+/// The local scheduler of a provider in words, with all changes. Readers of results may not have the own rules, so the
+/// names of policies are stored.
+fn local_scheduler(scenario: &Scenario, provider: &file::Provider) -> String {
+    let words = |scenario: &Scenario, it: &file::Provider| {
+        let scheduler = it.policy.scheduling(&scenario.own);
+        scheduler.map_or_else(|it| it.to_string(), |it| it.to_string())
+    };
+    let mut last = words(scenario, provider);
+    let mut all = last.clone();
+    for change in &scenario.changes {
+        let Some(later) = change.scenario.as_deref() else { continue };
+        let Some(it) = later.providers.iter().find(|it| it.name == provider.name) else { continue };
+        let next = words(later, it);
+        if next != last {
+            all.push_str(&format!("{CHANGED}{}: {next}", change.at));
+            last = next;
+        }
+    }
+    all
 }
 
 fn add_place(

@@ -86,6 +86,9 @@ impl Waiting {
     }
 }
 
+/// Starts of the waiting jobs in a run; `None` if a job did not start.
+type Drawn = Vec<Option<Time>>;
+
 /// The jobs that wait at time zero in a scenario, in the order of providers and then of submission. Their starts are
 /// those in the runs of consecutive seeds, from that of the scenario on.
 ///
@@ -103,7 +106,7 @@ pub fn forecast(
         .map(|(place, job)| ((initial_name(&job.provider), job.number), place))
         .collect();
     let next = AtomicUsize::new(0);
-    let done: Mutex<BTreeMap<usize, Result<Vec<Option<Time>>, ExperimentError>>> = Mutex::default();
+    let done: Mutex<BTreeMap<usize, Result<Drawn, ExperimentError>>> = Mutex::default();
     let failed = AtomicBool::new(false);
     on_threads(conduct.workers.min(conduct.runs).max(1), || {
         loop {
@@ -162,7 +165,7 @@ fn one(
     run: u64,
     (places, jobs): (&BTreeMap<(String, i64), usize>, usize),
     stop: &AtomicBool,
-) -> Result<Vec<Option<Time>>, ExperimentError> {
+) -> Result<Drawn, ExperimentError> {
     let mut scenario = scenario.clone();
     scenario.scenario.seed = scenario.scenario.seed.saturating_add(run);
     let stage = Stage::set(&scenario, folder)?;

@@ -31,8 +31,8 @@ pub struct Ahead {
 /// A run that cannot be branched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a branch cannot read inputs a second time: the workloads have more than 32 jobs each, or resources or actors \
-     fail by a law; take fewer jobs and no failures"
+    "the run has inputs that a branch cannot read again: a workload has more than 31 jobs, or resources fail; take \
+     fewer jobs and no failures"
 )]
 pub struct InputsLeft;
 

@@ -61,6 +61,7 @@ fn word(part: Part, story: &Story) -> &'static str {
 /// The same without knowledge of the job's place.
 pub(super) fn word_of(part: Part) -> &'static str {
     match part {
+        Part::Before => "before time zero: not recorded",
         Part::Placing => "not queued yet: messages, metascheduler",
         Part::NotReady => "before its earliest start",
         Part::Busy => "too few processors free",

@@ -135,6 +135,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
             hint: "name a later instant with --at: the law of run times needs 20 jobs".to_owned(),
         });
     };
+    if state.jobs.is_empty() {
+        return Err(Error::Unfit {
+            message: format!("no job of the log runs or waits {} after its beginning", args.at),
+            hint: "name an instant before the end of the log with --at".to_owned(),
+        });
+    }
     scenario.workloads.clear();
     scenario.users.clear();
     for provider in &mut scenario.providers {

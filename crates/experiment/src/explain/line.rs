@@ -12,6 +12,7 @@ use haggle_results::{JobRow, ResourceRow};
 use serde::Serialize;
 
 use super::spent::{micros, seconds};
+use crate::cast::CHANGED;
 
 /// A job of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -209,6 +210,10 @@ impl<'a> Line<'a> {
         outages: &[OutageRow],
         maintenance: &[MaintenanceRow],
     ) -> Option<Line<'a>> {
+        // Rules hold for a part of the run only, and the tables do not have the plan between them.
+        if resource.scheduler.contains(CHANGED) {
+            return None;
+        }
         let mut words = resource.scheduler.split(", ");
         let rule = match words.next()? {
             "fcfs" => Rule::Fcfs,
@@ -245,7 +250,8 @@ impl<'a> Line<'a> {
             };
             let end = attempt.end.map_or(i64::MAX, micros);
             // Attempts of a job come in the order of their numbers, so this is the end of the one before.
-            let lost = before.insert(attempt.job, end).unwrap_or(0);
+            // Jobs of a start state were queued before time zero.
+            let lost = before.insert(attempt.job, end).unwrap_or(i64::MIN);
             // A repeated attempt begins to wait when the one before it is lost. Parts of a job wait
             // and run at the same time.
             let from = if has_attempts(job) { lost.max(micros(queued)) } else { micros(queued) };

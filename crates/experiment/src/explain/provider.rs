@@ -176,6 +176,8 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let processors = story.size();
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
         let queued = micros(job.queued.unwrap_or(job.left));
+        // A job of a start state waited before the run began, and the tables do not have the reasons.
+        ledger.until(micros(job.start.unwrap_or(job.left)).min(0), Part::Before);
         // The user keeps a task until it is ready; then its inputs are sent to its provider.
         if job.task.is_some() {
             // Never beyond the time of queueing, from which on the provider's state gives the reason.

@@ -9,6 +9,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
+    /// Before time zero: a run has no records of that time.
+    Before,
     /// No provider had queued it: messages, requests and negotiation of a metascheduler. For a
     /// moved job, also the time at providers before the last one.
     Placing,

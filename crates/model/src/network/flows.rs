@@ -139,7 +139,7 @@ impl Flows {
             due: BinaryHeap::new(),
             completed: Vec::new(),
             started: 0,
-            now: Time::ZERO,
+            now: Time::PAST,
         }
     }
 

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn stretches_are_a_list_of_processors() {
         let mut draws = ChaCha8Rng::seed_from_u64(1);
-        let mut plain = [Time::ZERO; COUNT as usize];
+        let mut plain = [Time::from_micros(i64::MIN); COUNT as usize];
         let mut all = Processors::new(COUNT);
         for _ in 0..1_000 {
             let (a, b) = (draws.random_range(0..COUNT), draws.random_range(0..COUNT));
