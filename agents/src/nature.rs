@@ -1,6 +1,6 @@
 //! Nature: makes processors fail and restores them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use haggle_model::{ActorId, ProcessorSet, Time};
@@ -21,8 +21,9 @@ pub struct Nature {
     owned: Vec<(ActorId, ProcessorSet)>,
     /// The end of each resource in `owned`.
     ends: Vec<u32>,
-    /// Places in `owned` that are down, by owner.
-    down: BTreeMap<ActorId, BTreeSet<u32>>,
+    /// Places in `owned` that are down, by owner, each with the number of its outages under way. A change of failures may
+    /// begin an outage before the last one of the same resource has ended.
+    down: BTreeMap<ActorId, BTreeMap<u32, u32>>,
     /// Failures under way as they were sent, by owner; `None` if no resources have processors in common.
     sent: Option<BTreeMap<ActorId, Vec<ProcessorSet>>>,
 }
@@ -59,18 +60,23 @@ impl Nature {
     fn on_outage(&mut self, resource: u32, restore: Time, out: &mut Outbox) {
         for place in self.places(resource) {
             let (owner, mut processors) = self.owned[place as usize].clone();
-            self.down.entry(owner).or_default().insert(place);
-            if let Some(sent) = &mut self.sent {
-                let before = sent.entry(owner).or_default();
-                before
-                    .iter()
-                    .for_each(|down| processors.remove_all(&processors.intersection(down)));
-                if processors.is_empty() {
-                    continue;
-                }
-                before.push(processors.clone());
+            let outages = self.down.entry(owner).or_default().entry(place).or_default();
+            *outages += 1;
+            if *outages > 1 {
+                continue;
             }
-            out.send(owner, ResourceMessage::Failed { processors });
+            let Some(sent) = &mut self.sent else {
+                out.send(owner, ResourceMessage::Failed { processors });
+                continue;
+            };
+            let before = sent.entry(owner).or_default();
+            before.iter().for_each(|down| processors.remove_all(&processors.intersection(down)));
+            // One outage for each interval: the tables name an outage by its first and its last processor.
+            for &(first, last) in processors.intervals() {
+                let processors = ProcessorSet::range(first, last - first + 1);
+                before.push(processors.clone());
+                out.send(owner, ResourceMessage::Failed { processors });
+            }
         }
         // Some resources are never repaired.
         if restore < Time::FOREVER {
@@ -82,13 +88,19 @@ impl Nature {
         for place in self.places(resource) {
             let (owner, processors) = &self.owned[place as usize];
             let down = self.down.entry(*owner).or_default();
+            // Every restoration follows a failure of the same resource.
+            let outages = down.entry(place).or_insert(1);
+            *outages -= 1;
+            if *outages > 0 {
+                continue;
+            }
             down.remove(&place);
             let Some(sent) = &mut self.sent else {
                 out.send(*owner, ResourceMessage::Restored { processors: processors.clone() });
                 continue;
             };
             let holds = |set: &ProcessorSet| {
-                down.iter().any(|&other| self.owned[other as usize].1.intersects(set))
+                down.keys().any(|&other| self.owned[other as usize].1.intersects(set))
             };
             for processors in sent.entry(*owner).or_default().extract_if(.., |set| !holds(set)) {
                 out.send(*owner, ResourceMessage::Restored { processors });
@@ -103,8 +115,8 @@ impl Nature {
         match anew {
             AnyActor::Nature(anew) => {
                 let (down, sent) = (std::mem::take(&mut self.down), self.sent.take());
-                let as_sent = |(owner, places): (&ActorId, &BTreeSet<u32>)| {
-                    let sets = places.iter().map(|&place| self.owned[place as usize].1.clone());
+                let as_sent = |(owner, places): (&ActorId, &BTreeMap<u32, u32>)| {
+                    let sets = places.keys().map(|&place| self.owned[place as usize].1.clone());
                     (*owner, Vec::from_iter(sets))
                 };
                 // Without common processors, each failure was sent as its resource has it.

@@ -238,11 +238,17 @@ fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
             uses(&it.holder, micros(started), it.end.map(micros), it.processors);
         }
     }
-    // Attempts of jobs with holds are in `holds` already, and must not count twice.
-    for it in rows.at_providers().filter(|it| !held.contains(&it.job)) {
+    // Attempts of jobs with holds are in `holds` already, and must not count twice. Tasks of a bag use their processors
+    // one after the other, so their placements count.
+    let bags: BTreeSet<i64> = rows.jobs.iter().filter(|it| it.is_bag).map(|it| it.job).collect();
+    for it in rows.at_providers().filter(|it| !held.contains(&it.job) && !bags.contains(&it.job)) {
         if let Some(started) = it.started {
             uses(&it.provider, started, it.finished, it.width);
         }
+    }
+    for it in rows.placements.iter().filter(|it| !held.contains(&it.job) && bags.contains(&it.job))
+    {
+        uses(&it.provider, it.started, Some(it.finished), it.last - it.first + 1);
     }
     let sizes: BTreeMap<&str, i64> =
         rows.resources.iter().map(|it| (it.provider.as_str(), it.processors)).collect();

@@ -31,8 +31,8 @@ pub struct Ahead {
 /// A run that cannot be branched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the run has inputs that a branch cannot read again: a workload has more than 31 jobs, or resources fail; take \
-     fewer jobs and no failures"
+    "the run has inputs that a branch cannot read again: a workload has more than 31 jobs, resources fail, or \
+     a change is ahead; take fewer jobs, no failures and no changes"
 )]
 pub struct InputsLeft;
 

@@ -40,6 +40,8 @@ pub(crate) struct Course {
     horizon: Option<Time>,
     /// Instant of the next change; no message at it or later is delivered before the change.
     change_at: Option<Time>,
+    /// True if a change to come brings jobs.
+    brings_jobs: bool,
     /// No message at this instant or later is delivered while this is set.
     pause: Option<Time>,
     /// Number of changes that have taken effect.
@@ -134,6 +136,7 @@ impl Course {
             gone: false,
             horizon,
             change_at: None,
+            brings_jobs: false,
             pause: None,
             changes: 0,
             last_words: last_words(&actors),
@@ -304,9 +307,9 @@ impl Course {
         })
     }
 
-    /// Expects a change at this instant. A run without jobs goes on until then, because the change may bring some.
-    pub(crate) fn expect(&mut self, change_at: Option<Time>) {
-        self.change_at = change_at;
+    /// Expects a change at this instant. A run without jobs goes on until then if a change brings jobs.
+    pub(crate) fn expect(&mut self, change_at: Option<Time>, brings_jobs: bool) {
+        (self.change_at, self.brings_jobs) = (change_at, brings_jobs);
     }
 
     /// Delivers no message at `before` or later, until this is set anew.
@@ -330,6 +333,11 @@ impl Course {
     pub(crate) fn is_change_due(&self) -> bool {
         self.held().is_some_and(|held| self.change_at == Some(held))
             && self.pause.is_none_or(|pause| Some(pause) > self.change_at)
+    }
+
+    /// True if only jobs keep the run going, and none are left or expected.
+    pub(crate) fn ends_without_jobs(&self) -> bool {
+        self.horizon.is_none() && !self.has_jobs() && !self.brings_jobs
     }
 
     /// The last instant of which messages may be delivered.
@@ -463,7 +471,7 @@ impl Course {
         loop {
             let Some(key) = self.agenda.next(self.until()) else { return Ok(None) };
             let jobs = self.jobs_left();
-            let has_jobs = self.has_jobs() || self.change_at.is_some();
+            let has_jobs = self.has_jobs() || self.brings_jobs;
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
@@ -554,8 +562,7 @@ impl Course {
     /// it.
     #[cold]
     fn makes_no_progress(&self) -> bool {
-        let may_change =
-            self.horizon.is_some() || self.outages.is_some() || self.change_at.is_some();
+        let may_change = self.horizon.is_some() || self.outages.is_some() || self.brings_jobs;
         !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 

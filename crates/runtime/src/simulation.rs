@@ -344,12 +344,19 @@ impl<'a> Simulation<'a> {
     }
 
     fn expect(&mut self) {
-        self.course.expect(self.changes.front().map(|change| change.at));
+        let brings_jobs = self.changes.iter().any(|change| change.arrivals.is_some());
+        self.course.expect(self.changes.front().map(|change| change.at), brings_jobs);
     }
 
     /// Lets the next change take effect, if it is due. Returns false if none is.
     #[cold]
     fn take_change(&mut self) -> Result<bool, RunError> {
+        // A change of a run that is over must not lengthen it.
+        if self.course.is_change_due() && self.course.ends_without_jobs() {
+            self.changes.clear();
+            self.expect();
+            return Ok(true);
+        }
         let due = self.course.is_change_due().then(|| self.changes.pop_front()).flatten();
         let Some(mut change) = due else { return Ok(false) };
         self.expect();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use haggle_scheduling::Scheduling;
 
-use crate::file::{Change, Maintenance, Metascheduler, Provider};
+use crate::file::{Change, Maintenance, Metascheduler, OnFailure, Provider};
 use crate::quantity::TimeSpan;
 use crate::{Problem, Scenario};
 
@@ -36,6 +36,38 @@ pub(crate) fn changes_fit(
     if before.scenario.horizon.is_some_and(|horizon| horizon <= at) {
         let help = "write an earlier instant, or a later `horizon`";
         report("at", "the run is over then".into(), "behind the horizon", help);
+    }
+    for (key, time) in [("horizon", later.scenario.horizon), ("until", later.scenario.until)] {
+        let is_new = match key {
+            "horizon" => time != before.scenario.horizon,
+            _ => time != before.scenario.until,
+        };
+        if is_new && time.is_some_and(|time| time < at) {
+            let message = format!("`scenario.{key}` would be before the change");
+            report("set", message, "too early", "write a time behind the instant of the change");
+        }
+    }
+    for (old, new) in before.providers.iter().zip(&later.providers) {
+        let resumes = new.on_failure == Some(OnFailure::Resume);
+        if old.overrun != new.overrun && (resumes || takes_parts(new, later)) {
+            let reason = match resumes {
+                true => "its jobs go on from checkpoints that they wrote by it",
+                false => "parts of co-allocated jobs depend on it",
+            };
+            let message = format!("`overrun` of provider \"{}\" cannot change: {reason}", new.name);
+            report("set", message, "fixed", "set it for the whole run");
+        }
+    }
+    // A metascheduler without a protocol agrees in another way if its providers may fail.
+    let agrees = |it: &Metascheduler| it.coallocation.is_some() && it.transaction().is_none();
+    if let Some(by) = later.metaschedulers.iter().find(|it| agrees(it))
+        && !change.failures.is_empty()
+        && before.failures.is_empty()
+    {
+        let message =
+            format!("metascheduler \"{}\" must know from the start that providers fail", by.name);
+        let help = "write failures into the scenario itself, such as an outage at the instant";
+        report("failures", message, "too late", help);
     }
     for (index, submitted) in change.submit.iter().enumerate() {
         let user = &submitted.user;
@@ -110,10 +142,7 @@ fn keeps_queue(
     if !matches!((&was, &is), (Scheduling::Queue(_), Scheduling::Queue(_))) {
         return Some("one of the two queues holds more than rigid jobs");
     }
-    let takes_parts = |it: &Metascheduler| {
-        it.takes_parts() && (it.providers.is_empty() || it.providers.contains(&new.name))
-    };
-    if later.metaschedulers.iter().any(takes_parts) {
+    if takes_parts(new, later) {
         return Some("parts of co-allocated jobs are on its plan");
     }
     if has_windows {
@@ -124,4 +153,12 @@ fn keeps_queue(
         return Some("windows of maintenance are on its plan");
     }
     None
+}
+
+/// True if a metascheduler spreads jobs over a provider.
+fn takes_parts(provider: &Provider, scenario: &Scenario) -> bool {
+    let spreads = |it: &Metascheduler| {
+        it.takes_parts() && (it.providers.is_empty() || it.providers.contains(&provider.name))
+    };
+    scenario.metaschedulers.iter().any(spreads)
 }
