@@ -127,7 +127,7 @@ fn running_jobs_have_computed_at_their_shares() {
 #[test]
 fn a_lost_job_restarts_from_its_state_at_time_zero() {
     let failing = STATE.replace("policy = \"fjbcr\"", "policy = \"migration\"")
-        + "\n[[failures]]\nof = [\"s\"]\nscheduled = [{ node = 1, down = \"1h\", up = \"2h\" }]\n[scenario]\nhorizon = \"1d\"\n";
+        + "\n[[failures]]\nof = [\"s\"]\nnodes = 1\noutages = [[\"1h\", \"2h\"]]\n[scenario]\nhorizon = \"1d\"\n";
     let folder = Folder::with(&[("state.toml", &failing)]);
     run(&folder, "out", &[]);
     let jobs = folder.read("out/jobs.csv");
@@ -149,18 +149,63 @@ fn impossible_start_states_of_grids_are_refused() {
     let fjbcr = "policy = \"fjbcr\"";
     for (jobs, keys, site, message) in [
         ("{ requested = \"1h\" }", fjbcr, "", "job 1 has no run time, and no law gives one"),
-        ("{ run = \"1h\", started-ago = \"5min\" }", fjbcr, "", "has started, and its resource is missing"),
-        ("{ run = \"1h\", resource = \"s-1\" }", fjbcr, "", "job 1 waits, and its scheduler chooses its resource"),
-        ("{ run = \"1h\", started-ago = \"5min\", resource = \"s-3\" }", fjbcr, "", "the grid has no resource \"s-3\""),
-        ("{ run = \"1h\", started-ago = \"5min\", resource = \"s-01\" }", fjbcr, "", "the grid has no resource \"s-01\""),
-        ("{ run = \"1h\", started-ago = \"1h\", resource = \"s-1\" }", fjbcr, "", "job 1 has run for 1h, and has done all of its work, 1h at 1 MIPS"),
-        ("{ run = \"1h\", started-ago = \"0s\", resource = \"s-1\" }", fjbcr, "", "job 1 would start at time zero, and not before"),
-        ("{ run = \"1h\", started-ago = \"5min\", submitted-ago = \"1min\", resource = \"s-1\" }", fjbcr, "", "was submitted 1min ago and started before, 5min ago"),
-        ("{ run = \"1h\", number = 2 }, { run = \"1h\" }", fjbcr, "", "job 2 is listed twice, also as entry 1"),
+        (
+            "{ run = \"1h\", started-ago = \"5min\" }",
+            fjbcr,
+            "",
+            "has started, and its resource is missing",
+        ),
+        (
+            "{ run = \"1h\", resource = \"s-1\" }",
+            fjbcr,
+            "",
+            "job 1 waits, and its scheduler chooses its resource",
+        ),
+        (
+            "{ run = \"1h\", started-ago = \"5min\", resource = \"s-3\" }",
+            fjbcr,
+            "",
+            "the grid has no resource \"s-3\"",
+        ),
+        (
+            "{ run = \"1h\", started-ago = \"5min\", resource = \"s-01\" }",
+            fjbcr,
+            "",
+            "the grid has no resource \"s-01\"",
+        ),
+        (
+            "{ run = \"1h\", started-ago = \"1h\", resource = \"s-1\" }",
+            fjbcr,
+            "",
+            "job 1 has run for 1h, and has done all of its work, 1h at 1 MIPS",
+        ),
+        (
+            "{ run = \"1h\", started-ago = \"0s\", resource = \"s-1\" }",
+            fjbcr,
+            "",
+            "job 1 would start at time zero, and not before",
+        ),
+        (
+            "{ run = \"1h\", started-ago = \"5min\", submitted-ago = \"1min\", resource = \"s-1\" }",
+            fjbcr,
+            "",
+            "was submitted 1min ago and started before, 5min ago",
+        ),
+        (
+            "{ run = \"1h\", number = 2 }, { run = \"1h\" }",
+            fjbcr,
+            "",
+            "job 2 is listed twice, also as entry 1",
+        ),
         ("{ run = \"1h\", submitted-ago = \"9999w\" }", fjbcr, "", "is over a century ago"),
         ("{ run = \"1h\", processors = 2 }", fjbcr, "", "has no key `processors`"),
         (&two, fjbcr, "slots = 1", "job 2 is number 2 on its resource, which has 1 slots"),
-        (one, fjbcr, "sharing = \"reserved\"", "whose jobs reserve shares, and jobs of a start state have none"),
+        (
+            one,
+            fjbcr,
+            "sharing = \"reserved\"",
+            "whose jobs reserve shares, and jobs of a start state have none",
+        ),
         (one, "policy = \"full-fill\"", "sharing = \"reserved\"", "a start state has no sessions"),
         (one, "policy = \"workflow\"", "", "jobs of a start state are no tasks of workflows"),
     ] {
@@ -169,10 +214,14 @@ fn impossible_start_states_of_grids_are_refused() {
         assert!(out.starts_with("exit code: 3") && out.contains(message), "{jobs} {keys}: {out}");
     }
     // The speed is drawn, so the job is found to be over before the run.
-    let drawn = of("{ run = \"61min\", started-ago = \"1h\", resource = \"s-1\" }", fjbcr, "mips-max = 9");
+    let drawn =
+        of("{ run = \"61min\", started-ago = \"1h\", resource = \"s-1\" }", fjbcr, "mips-max = 9");
     let folder = Folder::with(&[("state.toml", &drawn)]);
     let out = unwrapped(&folder.haggle(&["run", "state.toml"]));
-    assert!(!out.starts_with("exit code: 0") && out.contains("job 1 is over at time zero"), "{out}");
+    assert!(
+        !out.starts_with("exit code: 0") && out.contains("job 1 is over at time zero"),
+        "{out}"
+    );
 }
 
 /// The running jobs hold both resources, for one or for two hours more.
@@ -183,7 +232,8 @@ fn starts_on_a_grid_are_forecast() {
         .replace("run = \"3h\", requested = \"4h\", started-ago", "started-ago");
     let folder = Folder::with(&[("state.toml", &law)]);
     let of = |jobs: &str| {
-        let out = folder.haggle(&["forecast", "state.toml", "--json", "--runs", "60", "--jobs", jobs]);
+        let out =
+            folder.haggle(&["forecast", "state.toml", "--json", "--runs", "60", "--jobs", jobs]);
         assert!(out.starts_with("exit code: 0"), "{out}");
         json_of(&out)
     };
@@ -193,15 +243,22 @@ fn starts_on_a_grid_are_forecast() {
     let numbers = Vec::from_iter(jobs.iter().map(|it| it["job"].clone()));
     assert_eq!(numbers, [13, 12, 14].map(Value::from), "the running jobs are not forecast");
     let interval = &jobs[0]["intervals"][1];
-    assert_eq!((&jobs[0]["provider"], &jobs[0]["submitted_s"]), (&Value::from("grid"), &Value::from(-2700.0)));
-    assert_eq!((interval["from_s"].as_f64(), interval["to_s"].as_f64()), (Some(3600.0), Some(7200.0)));
+    assert_eq!(
+        (&jobs[0]["provider"], &jobs[0]["submitted_s"]),
+        (&Value::from("grid"), &Value::from(-2700.0))
+    );
+    assert_eq!(
+        (interval["from_s"].as_f64(), interval["to_s"].as_f64()),
+        (Some(3600.0), Some(7200.0))
+    );
 }
 
 #[test]
 fn a_job_that_has_waited_too_long_goes_at_time_zero() {
-    let passed = STATE
-        .replace("[[grid.site]]", "overflow = { to = \"north\", after = \"40min\" }\n[[grid.site]]")
-        + "\n[[provider]]\nname = \"north\"\nprocessors = 1\npolicy = \"fcfs\"\n";
+    let passed = STATE.replace(
+        "[[grid.site]]",
+        "overflow = { to = \"north\", after = \"40min\" }\n[[grid.site]]",
+    ) + "\n[[provider]]\nname = \"north\"\nprocessors = 1\npolicy = \"fcfs\"\n";
     let folder = Folder::with(&[("state.toml", &passed)]);
     run(&folder, "out", &[]);
     let jobs = folder.read("out/jobs.csv");

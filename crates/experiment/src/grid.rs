@@ -106,8 +106,12 @@ fn running(grid: &file::Grid) -> BTreeMap<i64, ResourceId> {
 
 /// The speed that jobs of the grid find at time zero on the resources where some run, MIPS.
 pub(super) fn speeds_of_running(seed: u64, grid: &file::Grid) -> BTreeMap<String, f64> {
-    let names: BTreeSet<&str> =
-        grid.initial.iter().flatten().filter_map(|it| Some(it.resource.as_ref()?.as_str())).collect();
+    let names: BTreeSet<&str> = grid
+        .initial
+        .iter()
+        .flatten()
+        .filter_map(|it| Some(it.resource.as_ref()?.as_str()))
+        .collect();
     if names.is_empty() {
         return BTreeMap::new();
     }

@@ -233,13 +233,15 @@ pub fn grid_state_problems(jobs: &[GridInitialJob], grid: &Grid) -> Vec<StatePro
             (Some(started), Some(name)) => {
                 let Some((site, _)) = grid.resource(name.as_str()) else {
                     let message = format!("the grid has no resource \"{name}\"");
-                    let help = "resources are called SITE-1, SITE-2, ... up to `resources` of their site";
+                    let help =
+                        "resources are called SITE-1, SITE-2, ... up to `resources` of their site";
                     problem("resource", message, "unknown", help);
                     continue;
                 };
                 let used = running.entry(name.as_str()).or_default();
                 *used += 1;
-                if let Some((key, message, help)) = grid_running_problem(job, started, site, *used) {
+                if let Some((key, message, help)) = grid_running_problem(job, started, site, *used)
+                {
                     problem(key, format!("job {number} {message}"), "impossible", help);
                 } else if let Some(mips) = site.fixed_mips()
                     && let Some(run) = job.run
@@ -270,7 +272,8 @@ fn grid_running_problem(
     }
     if started == TimeSpan::ZERO {
         let message = "would start at time zero, and not before".to_owned();
-        let help = "remove `started-ago` and `resource`: the job waits, and its scheduler may start it";
+        let help =
+            "remove `started-ago` and `resource`: the job waits, and its scheduler may start it";
         return Some(("started-ago", message, help));
     }
     if site.sharing == Sharing::Reserved {
