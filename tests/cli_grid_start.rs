@@ -266,3 +266,16 @@ fn a_job_that_has_waited_too_long_goes_at_time_zero() {
     assert_eq!((starts["13"].as_str(), initial["13"].as_str()), ("0.0", "waiting"), "{jobs}");
     assert_eq!(starts["11"], "0.0", "it runs: {jobs}");
 }
+
+/// The longest job goes first, also if it was submitted before time zero.
+#[test]
+fn the_longest_job_of_a_start_state_goes_first() {
+    let longest = STATE.replace("fjbcr", "max-max").replace(
+        "run = \"1h\", submitted-ago = \"30min\"",
+        "run = \"1h\", requested = \"2h\", submitted-ago = \"30min\"",
+    );
+    let folder = Folder::with(&[("state.toml", &longest)]);
+    run(&folder, "out", &[]);
+    let jobs = folder.read("out/jobs.csv");
+    assert_eq!(column(&jobs, "starting_time")["12"], "0.0", "{jobs}");
+}
