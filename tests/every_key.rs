@@ -22,9 +22,10 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 37] = [
+const BASES: [&str; 38] = [
     "queue",
     "initial",
+    "grid-initial",
     "bags",
     "reservations",
     "maintenance",

@@ -17,6 +17,7 @@ mod cli_failures;
 mod cli_forecast;
 mod cli_grid;
 mod cli_grid_figures;
+mod cli_grid_start;
 mod cli_independent_jobs;
 mod cli_jobs;
 mod cli_leftovers;

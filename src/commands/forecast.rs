@@ -24,8 +24,8 @@ use crate::report::warn;
 
 /// Forecast when waiting jobs start, with intervals
 ///
-/// The scenario has a start state: `[[provider.initial]]` or `initial-file` of a provider. Run times that are unknown
-/// are drawn anew in each run, from the law `initial-run` or `initial-use`. An interval of 90 % has the starts of the
+/// The scenario has a start state: `[[provider.initial]]` or `initial-file` of a provider, or `[[grid.initial]]`. Run
+/// times that are unknown are drawn anew in each run, from the law `initial-run` or `initial-use`. An interval of 90 % has the starts of the
 /// middle 90 % of the runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -162,10 +162,10 @@ fn single(experiment: Experiment) -> Result<Scenario, Error> {
     }
     let first = experiment.runs().next().map(|run| run.scenario());
     let Some(scenario) = first else { return Err(Error::NoSuchRun { number: 0, runs }) };
-    if scenario.start_states().next().is_none() {
+    if scenario.start_state_owners().next().is_none() {
         return Err(Error::Unfit {
             message: "the scenario has no start state".to_owned(),
-            hint: "add `[[provider.initial]]` or `initial-file` to a provider (docs/forecast.md)"
+            hint: "add `[[provider.initial]]` or `initial-file` to a provider, or `[[grid.initial]]` to the grid (docs/forecast.md)"
                 .to_owned(),
         });
     }

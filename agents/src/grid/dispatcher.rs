@@ -20,7 +20,8 @@ use haggle_model::shared;
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::WorkflowCame;
 use haggle_model::{
-    ActorId, Disclosure, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time,
+    ActorId, Disclosure, Initial, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span,
+    Time,
 };
 use haggle_workflows::ledger::{Ledger, Member, WorkflowId};
 
@@ -89,6 +90,8 @@ pub struct DispatcherConfig {
     pub disclosure: Disclosure,
     /// Target of jobs that have waited too long, if there is one.
     pub overflow: Option<Overflow>,
+    /// Resources on which jobs of the start state run at time zero, by the numbers of these jobs.
+    pub running: BTreeMap<i64, ResourceId>,
 }
 
 impl DispatcherConfig {
@@ -122,6 +125,8 @@ pub struct Dispatcher {
     next: NextRound,
     account: RoundsAccount,
     answers: Answers,
+    /// Jobs that run at time zero, with their resources, until the first round.
+    running: Vec<(JobId, ResourceId)>,
 }
 
 /// The attempts of a job. Small, because there may be a million of jobs whose loss is unknown.
@@ -202,6 +207,7 @@ impl Dispatcher {
             next: NextRound::None,
             account: RoundsAccount::default(),
             answers: Answers::default(),
+            running: Vec::new(),
         }
     }
 
@@ -227,8 +233,14 @@ impl Dispatcher {
         let is_new = !self.view.jobs().has(job);
         let (submit, workload) = (submission.job.submit, submission.job.workload);
         let task = submission.job.task.clone();
+        let running = match submission.job.initial {
+            Some(Initial::Running(_)) => {
+                self.config.running.get(&submission.job.number).map(|&at| (job, at))
+            }
+            _ => None,
+        };
         // Before `take_in`, which moves the submission to the desk.
-        if is_new && fits {
+        if is_new && fits && running.is_none() {
             self.limit_wait(now, &submission, out);
         }
         if !is_new || self.desk.take_in(from, submission, Attempts::default()).is_none() {
@@ -252,6 +264,7 @@ impl Dispatcher {
         };
         self.open += 1;
         self.policy.came(job);
+        self.running.extend(running);
         if !may_start {
             // Rounds do not see the task before its parents are done, so the view does not contain it yet.
             self.blocked.0 += 1;

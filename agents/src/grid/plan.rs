@@ -62,6 +62,8 @@ pub struct GridPlan {
     pub disclosure: Disclosure,
     /// Target of jobs that have waited too long, if there is one.
     pub overflow: Option<Overflow>,
+    /// Resources on which jobs of the start state run at time zero, by the numbers of these jobs.
+    pub running: BTreeMap<i64, ResourceId>,
     /// The links over which data travel.
     pub routes: Routes,
     /// Rule by which transfers share links.
@@ -125,6 +127,7 @@ impl GridPlan {
             restart_needs_input: true,
             disclosure: Disclosure::Offers,
             overflow: None,
+            running: BTreeMap::new(),
             routes,
             link_sharing: LinkSharing::Literal,
             storage: None,
@@ -209,6 +212,7 @@ impl GridPlan {
             cancel_mode: self.cancel_mode,
             disclosure: self.disclosure,
             overflow: self.overflow,
+            running: self.running.clone(),
         };
         let resources = self.resources.len();
         let draws = |purpose| stream(self.seed, "grid", purpose);

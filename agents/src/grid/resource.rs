@@ -330,7 +330,9 @@ impl GridResource {
         make_room(&mut self.replicas);
         self.replicas.insert(job, Box::new(replica));
         if stage == Stage::Waiting {
-            if self.rules.prepare > Span::ZERO {
+            if dispatch.runs {
+                self.compute(now, job, out);
+            } else if self.rules.prepare > Span::ZERO {
                 let at = now + self.rules.prepare;
                 self.set(at, GridTimer::Prepared { job }, out);
             } else {

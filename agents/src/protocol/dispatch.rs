@@ -139,6 +139,8 @@ pub struct Dispatch {
     pub checkpointing: bool,
     /// True if it comes from another resource, which reports when it is ready.
     pub moves: bool,
+    /// True if it runs there already, when the run begins: it computes at once.
+    pub runs: bool,
 }
 
 /// Progress of a job at a resource.

@@ -31,6 +31,14 @@ pub(super) fn submits(scenario: &Scenario) -> bool {
     scenario.changes.iter().any(|change| !change.submit.is_empty())
 }
 
+/// The workload of the jobs that run or wait on the grid at time zero, if they all stay there.
+fn initial_on_grid(scenario: &Scenario) -> Option<u16> {
+    let grid = scenario.grid_with_start_state().filter(|it| it.overflow.is_none())?;
+    let before = scenario.workloads.len() + usize::from(submits(scenario));
+    let place = before + scenario.start_state_owners().position(|it| *it == grid.name)?;
+    Some(u16::try_from(place).unwrap_or(u16::MAX))
+}
+
 /// Actors of a run of `scenario`, in the order of their numbers.
 pub fn cast(scenario: &Scenario) -> Cast {
     let (directory, failing) = (scenario.directory(), failing(scenario));
@@ -40,12 +48,13 @@ pub fn cast(scenario: &Scenario) -> Cast {
             .iter()
             .map(|it| it.name.to_string())
             .chain(submits(scenario).then(|| SUBMITTED.to_owned()))
-            .chain(scenario.start_states().map(|it| initial_name(it.name.as_str())))
+            .chain(scenario.start_state_owners().map(|it| initial_name(it.as_str())))
             .collect(),
         on_grid: (0..)
             .zip(&scenario.workloads)
             .filter(|(_, workload)| directory.runs_on_grid(workload))
             .map(|(place, _)| place)
+            .chain(initial_on_grid(scenario))
             .collect(),
         ..Cast::default()
     };
@@ -80,7 +89,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
     let users = scenario.users.iter().map(|user| actor(user.name.as_str(), ActorKind::User));
     cast.actors.extend(users);
     // The users of initial jobs come behind, so that no other user has another number.
-    let initial = scenario.start_states().map(|it| initial_name(it.name.as_str()));
+    let initial = scenario.start_state_owners().map(|it| initial_name(it.as_str()));
     cast.actors.extend(initial.map(|name| actor(&name, ActorKind::User)));
     if scenario.all_processor_failures().next().is_some() {
         cast.actors.push(actor(NATURE, ActorKind::Nature));

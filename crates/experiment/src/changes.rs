@@ -108,7 +108,7 @@ impl Step<'_> {
         let read = replaces.then_some(Read { reports, steps, clocks });
         let arrivals = if replaces {
             // Jobs of start states precede those of users.
-            let of_users = world.arrivals.iter().skip(later.start_states().count());
+            let of_users = world.arrivals.iter().skip(later.start_state_owners().count());
             let users = later.users.iter().map(|user| &user.name).zip(of_users);
             let users = Vec::from_iter(users.map(|(name, (user, _))| (name, *user)));
             let more = submitted.arrivals(later, &users)?;

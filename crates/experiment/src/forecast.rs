@@ -25,7 +25,8 @@ use crate::start_state::written;
 use crate::threads::on_threads;
 use crate::workload::WorkloadError;
 use crate::world::{Stage, StageError};
-use haggle_scenario::{initial_name, initial_number};
+use haggle_scenario::file::Grid;
+use haggle_scenario::{grid_initial_number, initial_name, initial_number};
 
 pub use coverage::{Coverage, CoverageConduct, Covered, Missed, Truth, coverage};
 pub use schedule::{Schedule, Scheduled, State};
@@ -155,7 +156,26 @@ fn waiting(scenario: &Scenario, folder: &Path) -> Result<Vec<Waiting>, WorkloadE
         here.sort_by_key(|job| job.submit);
         all.append(&mut here);
     }
+    if let Some(grid) = scenario.grid_with_start_state() {
+        all.append(&mut waiting_on_grid(grid));
+    }
     Ok(all)
+}
+
+fn waiting_on_grid(grid: &Grid) -> Vec<Waiting> {
+    let jobs = grid.initial.iter().flatten().enumerate();
+    let waiting = jobs.filter(|(_, job)| job.started_ago.is_none()).map(|(place, job)| Waiting {
+        provider: grid.name.to_string(),
+        number: grid_initial_number(place, job),
+        processors: 1,
+        requested: job.requested.map(|it| it.0),
+        submit: Time::ZERO - job.submitted_ago.map_or(Span::ZERO, |it| it.0),
+        starts: Vec::new(),
+        runs: 0,
+    });
+    let mut waiting = Vec::from_iter(waiting);
+    waiting.sort_by_key(|job| job.submit);
+    waiting
 }
 
 /// The starts in one run, by the place of each job.
@@ -229,11 +249,27 @@ impl Sink for Starts<'_> {
         _actor: ActorId,
         observation: &Observation,
     ) -> Result<(), OutsideError> {
-        // Over without a start.
-        if let Observation::JobOver(record) = observation
-            && self.ids.remove(&record.job.id).is_some()
-        {
-            self.left.fetch_sub(1, Ordering::Relaxed);
+        match observation {
+            // Over without a start.
+            Observation::JobOver(record) => {
+                if self.ids.remove(&record.job.id).is_some() {
+                    self.left.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+            // A grid reports the start of an attempt at its end.
+            Observation::AttemptOver(record) => {
+                if let Some((&place, start)) = self.ids.get(&record.job).zip(record.started) {
+                    let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+                    let first = starts[place].map_or(start, |it: Time| it.min(start));
+                    starts[place] = Some(first);
+                }
+            }
+            Observation::GridJobOver(record) => {
+                if self.ids.remove(&record.job.id).is_some() {
+                    self.left.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+            _ => {}
         }
         Ok(())
     }

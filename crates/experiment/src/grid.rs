@@ -1,5 +1,6 @@
 //! From the `[grid]` of a scenario to the plan of a grid.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use haggle_agents::grid::{
@@ -7,7 +8,7 @@ use haggle_agents::grid::{
 };
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Routes, Seats, Timer};
-use haggle_grids::{Share as Part, Sharing, SiteId};
+use haggle_grids::{ResourceId, Share as Part, Sharing, SiteId};
 use haggle_model::network::{Capacity, NetworkError, Path as DataPath, Star, StarParameters};
 use haggle_model::random::stream;
 use haggle_model::work::{Speed, Work};
@@ -19,7 +20,7 @@ use super::checkpoints;
 use super::workflows::{self, Workflows};
 use super::world::StageError;
 use haggle_scenario::quantity::{Name, Share};
-use haggle_scenario::{Scenario, file};
+use haggle_scenario::{Scenario, file, grid_initial_number};
 
 /// The plan of the grid of `scenario`; `flows` include its workflows. All of its resources work at
 /// time zero.
@@ -32,11 +33,7 @@ pub(super) fn plan(
     flows: &Workflows,
 ) -> Result<GridPlan, StageError> {
     let seed = scenario.scenario.seed;
-    let resources: Vec<PlannedResource> = (0..)
-        .map(SiteId)
-        .zip(&grid.sites)
-        .flat_map(|(id, site)| site_resources(seed, id, site))
-        .collect();
+    let resources: Vec<PlannedResource> = all_resources(seed, grid).collect();
     Ok(GridPlan {
         seed,
         resources,
@@ -50,7 +47,14 @@ pub(super) fn plan(
             file::InformationMode::Periodic => Delay::Periodic(grid.information.delay.0),
             file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
         },
-        data: scenario.workloads.iter().map(data).chain(further_jobs(scenario)).collect(),
+        data: scenario
+            .workloads
+            .iter()
+            .map(data)
+            .chain(further_jobs(scenario))
+            // Behind the jobs that changes submit.
+            .chain(scenario.start_state_owners().map(|_| without_data()))
+            .collect(),
         workflows: workflows::of_grid(scenario, flows),
         checkpoints: match &grid.checkpoints {
             Some(it) => Some(checkpoints::on_grid(it, &scenario.own)?),
@@ -62,6 +66,7 @@ pub(super) fn plan(
         restart_needs_input: grid.restart_needs_input,
         disclosure: grid.disclosure(),
         overflow: grid.overflow.as_ref().map(|it| overflow(scenario, it)),
+        running: running(grid),
         routes: routes(&grid.network, &grid.sites, seed)?,
         link_sharing: grid.network.sharing,
         storage: grid.storage.map(|storage| StorageLimits {
@@ -81,6 +86,41 @@ pub(super) fn initial(plan: &GridPlan, seats: Seats) -> Vec<(Time, ActorId, Mess
         Some((Time::ZERO + period, seats.place(id), message))
     };
     (0..).zip(&plan.resources).filter_map(first).collect()
+}
+
+/// The resources of a grid, in the order of its sites.
+fn all_resources(seed: u64, grid: &file::Grid) -> impl Iterator<Item = PlannedResource> {
+    let sites = (0..).map(SiteId).zip(&grid.sites);
+    sites.flat_map(move |(id, site)| site_resources(seed, id, site))
+}
+
+/// The resources of running jobs of the start state, by the numbers of these jobs.
+fn running(grid: &file::Grid) -> BTreeMap<i64, ResourceId> {
+    let jobs = grid.initial.iter().flatten().enumerate();
+    let resources = jobs.filter_map(|(place, job)| {
+        let (_, resource) = grid.resource(job.resource.as_ref()?.as_str())?;
+        Some((grid_initial_number(place, job), ResourceId(resource)))
+    });
+    resources.collect()
+}
+
+/// The speed that jobs of the grid find at time zero on the resources where some run, MIPS.
+pub(super) fn speeds_of_running(seed: u64, grid: &file::Grid) -> BTreeMap<String, f64> {
+    let names: BTreeSet<&str> = grid
+        .initial
+        .iter()
+        .flatten()
+        .filter_map(|it| Some(it.resource.as_ref()?.as_str()))
+        .collect();
+    if names.is_empty() {
+        return BTreeMap::new();
+    }
+    let resources = all_resources(seed, grid).filter(|it| names.contains(it.name.as_str()));
+    let mips = |it: &PlannedResource| {
+        let load = it.load.map_or(0.0, |load| speed(load.initial));
+        speed(it.capacity) - load
+    };
+    resources.map(|it| (it.name.clone(), mips(&it))).collect()
 }
 
 fn site_resources(
@@ -111,6 +151,11 @@ fn site_resources(
 /// Data of the jobs that changes submit, if there are any.
 fn further_jobs(scenario: &Scenario) -> Option<JobData> {
     submits(scenario).then(|| data(&file::Workload::named(Name::like(SUBMITTED))))
+}
+
+/// Jobs of a start state have no input and no output.
+fn without_data() -> JobData {
+    JobData { checkpoint: file::Data::default().checkpoint.0, ..JobData::default() }
 }
 
 fn data(workload: &file::Workload) -> JobData {

@@ -1,4 +1,4 @@
-//! Start states: the jobs that run or wait at a provider when a run begins.
+//! Start states: the jobs that run or wait at a provider or a grid when a run begins.
 //!
 //! ```text
 //!  initial, initial-file ──▶ jobs as written ── law ──▶ jobs with run times ──▶ a workload of its own
@@ -15,9 +15,14 @@ use haggle_model::law::{LawError, Sampler};
 use haggle_model::{Initial, Job, Span, Time};
 use haggle_results::ResultsError;
 use haggle_results::start_table::TextTable;
-use haggle_scenario::file::{InitialJob, Provider};
+use haggle_scenario::file::{self, InitialJob, Provider};
 use haggle_scenario::quantity::TimeSpan;
-use haggle_scenario::{LogPathError, initial_name, initial_number, log_path, start_state_problems};
+use haggle_scenario::{
+    LogPathError, done_before_start, grid_initial_number, initial_name, initial_number, log_path,
+    start_state_problems,
+};
+
+use super::grid::speeds_of_running;
 
 /// Columns of a table of initial jobs.
 pub const COLUMNS: [&str; 8] =
@@ -56,6 +61,21 @@ pub enum StartStateError {
         /// Why.
         #[source]
         error: LawError,
+    },
+    /// The law of run times of a grid is impossible.
+    #[error("grid: law of initial run times: {0}")]
+    LawOfGrid(#[source] LawError),
+    /// A job of a grid is over.
+    #[error(
+        "grid: job {job} is over at time zero: `{resource}` has a speed of {mips:.3} MIPS under this seed; write a longer `run`, or remove the job"
+    )]
+    Over {
+        /// Its number.
+        job: i64,
+        /// Its resource.
+        resource: String,
+        /// The speed for jobs of the grid.
+        mips: f64,
     },
 }
 
@@ -133,6 +153,56 @@ pub fn start_state(
         });
     }
     // Stable: jobs of one submission keep the order of the list.
+    jobs.sort_by_key(|job| job.submit);
+    Ok(StartState { jobs, beyond_law })
+}
+
+/// The start state of a grid, with run times drawn under `seed`. A running job has the work, and the requested time,
+/// that are left at time zero.
+///
+/// # Errors
+/// If the law is impossible, or a running job is over at time zero.
+pub fn start_state_of_grid(grid: &file::Grid, seed: u64) -> Result<StartState, StartStateError> {
+    let law = grid.initial_run.as_ref().map(|law| law.to_model().sampler());
+    let law = law.transpose().map_err(StartStateError::LawOfGrid)?;
+    let written = grid.initial.as_deref().unwrap_or_default();
+    let speeds = speeds_of_running(seed, grid);
+    let name = initial_name(grid.name.as_str());
+    let mut beyond_law = 0;
+    let mut jobs = Vec::with_capacity(written.len());
+    for (place, job) in written.iter().enumerate() {
+        let number = grid_initial_number(place, job);
+        let resource = job.resource.as_ref().map_or("", |it| it.as_str());
+        let mips = speeds.get(resource).copied().unwrap_or(1.0);
+        let done = done_before_start(written, job, mips);
+        let requested = job.requested.map(|it| it.0);
+        let run = job.run.map(|it| it.0).unwrap_or_else(|| {
+            // The checks refuse a job without a law.
+            let Some(law) = &law else { return requested.unwrap_or(Span::TICK) };
+            let mut stream = Lot::new(&name, number).stream(seed, "initial run time");
+            let least = done + Span::TICK;
+            let drawn = match job.started_ago {
+                None => Some(law.sample(&mut stream)),
+                Some(_) => law.sample_above(done.as_secs_f64(), &mut stream),
+            };
+            beyond_law += usize::from(drawn.is_none());
+            // A time above all of the law is that of the request.
+            let run = drawn.map_or(requested.unwrap_or(done), Span::from_secs_f64);
+            run.max(least)
+        });
+        if run <= done {
+            return Err(StartStateError::Over { job: number, resource: resource.to_owned(), mips });
+        }
+        let age = job.started_ago.map(|it| it.0);
+        let submitted = job.submitted_ago.map(|it| it.0).or(age).unwrap_or(Span::ZERO);
+        jobs.push(Job {
+            requested_time: requested.map(|it| (it - done).max(Span::TICK)),
+            number,
+            initial: Some(age.map_or(Initial::Waiting, |age| Initial::Running(Time::ZERO - age))),
+            origin: JobOrigin { user: job.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
+            ..Job::new(0, Time::ZERO - submitted, 1, run - done)
+        });
+    }
     jobs.sort_by_key(|job| job.submit);
     Ok(StartState { jobs, beyond_law })
 }

@@ -19,9 +19,9 @@ use haggle_workloads::{
 };
 
 use super::cast::submits;
-use super::start_state::{StartStateError, start_state, table_of};
+use super::start_state::{StartStateError, start_state, start_state_of_grid, table_of};
 use super::workflows::run_by;
-use haggle_scenario::file::{Model, Provider, Scenario, Workload};
+use haggle_scenario::file::{Model, Scenario, Workload};
 use haggle_scenario::quantity::Name;
 use haggle_scenario::{LogPathError, initial_name, log_path};
 use haggle_scenario::{RunBy, WorkflowModel, WorkflowsError};
@@ -131,7 +131,7 @@ impl Workloads {
         Ok(workloads)
     }
 
-    /// Adds a workload for the start state of each provider, behind those of the scenario.
+    /// Adds a workload for each start state, behind those of the scenario.
     fn add_start_states(
         &mut self,
         scenario: &Scenario,
@@ -150,7 +150,8 @@ impl Workloads {
                 self.inputs.push(input);
             }
             if state.beyond_law > 0 {
-                self.warnings.push(beyond_law(provider, state.beyond_law));
+                let owner = format!("provider \"{}\"", provider.name);
+                self.warnings.push(beyond_law(&owner, state.beyond_law));
             }
             let workload = model::Workload {
                 index: u16::try_from(place).unwrap_or(u16::MAX),
@@ -159,6 +160,29 @@ impl Workloads {
             };
             self.parts.insert(name, Part::Single(workload));
         }
+        self.add_start_state_of_grid(scenario, first + scenario.start_states().count())
+    }
+
+    /// Adds the workload with this number for the start state of the grid.
+    fn add_start_state_of_grid(
+        &mut self,
+        scenario: &Scenario,
+        place: usize,
+    ) -> Result<(), WorkloadError> {
+        let Some(grid) = scenario.grid_with_start_state() else { return Ok(()) };
+        let name = initial_name(grid.name.as_str());
+        let state = start_state_of_grid(grid, self.seed)
+            .map_err(|error| WorkloadError::StartState { workload: name.clone(), error })?;
+        if state.beyond_law > 0 {
+            let owner = format!("grid \"{}\"", grid.name);
+            self.warnings.push(beyond_law(&owner, state.beyond_law));
+        }
+        let workload = model::Workload {
+            index: u16::try_from(place).unwrap_or(u16::MAX),
+            seed: self.seed,
+            ..model::Workload::new(name.clone(), Source::Jobs(state.jobs))
+        };
+        self.parts.insert(name, Part::Single(workload));
         Ok(())
     }
 
@@ -274,15 +298,14 @@ impl Workloads {
     }
 }
 
-fn beyond_law(provider: &Provider, jobs: usize) -> String {
+fn beyond_law(owner: &str, jobs: usize) -> String {
     let (jobs, run) = match jobs {
         1 => ("1 job".to_owned(), "runs"),
         jobs => (format!("{jobs} jobs"), "run"),
     };
     format!(
-        "provider \"{}\": {jobs} of the start state had run for longer than the law of run times permits; such a job \
-         {run} to the end of its requested time, or ends at once",
-        provider.name
+        "{owner}: {jobs} of the start state had run for longer than the law of run times permits; such a job {run} to \
+         the end of its requested time, or ends at once"
     )
 }
 

@@ -171,14 +171,14 @@ impl Stage {
             addresses.insert(user.name.to_string(), id);
         }
         stage.warnings.extend_from_slice(workloads.warnings());
-        for provider in scenario.start_states() {
-            let name = Name::like(&initial_name(provider.name.as_str()));
-            let user = file::User::named(name.clone(), name, provider.name.clone());
+        for owner in scenario.start_state_owners() {
+            let name = Name::like(&initial_name(owner.as_str()));
+            let user = file::User::named(name.clone(), name, owner.clone());
             stage.add_user(&user, Workflows::new(), &workloads, (scenario, &addresses))?;
             addresses.insert(user.name.to_string(), ActorId(stage.world.actors.len() as u32 - 1));
         }
         // Jobs of a start state precede those of the same instant.
-        let states = scenario.start_states().count();
+        let states = scenario.start_state_owners().count();
         stage.world.arrivals.rotate_right(states);
         // After all users, because each of them is at the site of its receiver.
         stage.world.network = network(scenario, &stage.cast, &addresses, &seating);
@@ -594,9 +594,9 @@ fn network(
         sites[addresses[user.name.as_str()].index()] =
             sites[addresses[user.submits_to.as_str()].index()];
     }
-    for provider in scenario.start_states() {
-        let name = initial_name(provider.name.as_str());
-        sites[addresses[&name].index()] = sites[addresses[provider.name.as_str()].index()];
+    for owner in scenario.start_state_owners() {
+        let name = initial_name(owner.as_str());
+        sites[addresses[&name].index()] = sites[addresses[owner.as_str()].index()];
     }
     let site = |name: &file::Name| sites[addresses[name.as_str()].index()];
     let links: Vec<_> = scenario

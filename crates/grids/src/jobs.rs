@@ -191,7 +191,7 @@ impl Jobs {
     pub fn longest(&self) -> Option<Turn> {
         let &(length, _) = self.by_length().last()?;
         // Of the longest jobs the first in turn, which is not the last of the set.
-        self.by_length().range((length, (Time::ZERO, JobId(0)))..).next().map(|&(_, turn)| turn)
+        self.by_length().range((length, (Time::PAST, JobId(0)))..).next().map(|&(_, turn)| turn)
     }
 
     /// The shortest job without a replica; among equal ones the first in turn.

@@ -93,6 +93,7 @@ impl Check<'_> {
         self.check_failures(&names);
         self.check_maintenance(&names);
         self.check_start_states(&names);
+        self.check_start_state_of_grid(&names);
         self.check_grid();
         self.check_sessions();
         self.check_plans();

@@ -90,7 +90,7 @@ pub use grid_policy::{
 };
 pub use header::{Header, SEED_MAX};
 pub use independent_jobs::IndependentJobs;
-pub use initial::{InitialJob, InitialUse};
+pub use initial::{GridInitialJob, InitialJob, InitialUse};
 pub use iterative::{IterativeApplications, IterativeMachine};
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};

@@ -67,7 +67,10 @@ pub use check::{Logs, exclusions_page};
 pub use directory::Directory;
 pub use file::Scenario;
 pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest, setting_lines};
-pub use initial::{StateProblem, initial_name, initial_number, start_state_problems};
+pub use initial::{
+    StateProblem, done_before_start, grid_initial_number, grid_state_problems, initial_name,
+    initial_number, start_state_problems,
+};
 pub use log_path::{LogPathError, log_path};
 pub use own::OwnRule;
 pub use problem::{InvalidScenario, Warning, Warnings};

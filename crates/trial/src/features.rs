@@ -75,7 +75,7 @@ const FEATURES: [(&str, Has); 39] = [
     ("patience", |scenario, _| scenario.users.iter().any(|user| user.patience.is_some())),
     ("logs", |scenario, _| scenario.workloads.iter().any(|it| it.log.is_some())),
     ("changes", |scenario, _| !scenario.changes.is_empty() || !scenario.branches.is_empty()),
-    ("start state", |scenario, _| scenario.start_states().next().is_some()),
+    ("start state", |scenario, _| scenario.start_state_owners().next().is_some()),
     ("sweep", |_, done| done.sweep),
     ("resume", |_, done| done.resume),
     ("extends", |_, done| done.extends),

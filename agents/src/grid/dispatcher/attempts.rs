@@ -13,13 +13,24 @@ use crate::desk::Entry;
 use crate::grid::surplus::Surplus;
 use crate::protocol::{CheckpointMessage, Dispatch, DispatchMessage, SubmissionMessage};
 
+/// State of a job that is sent to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It begins there.
+    Plainly,
+    /// It comes from another resource.
+    Moving,
+    /// It runs there already, at time zero.
+    Running,
+}
+
 impl Dispatcher {
     pub(super) fn dispatch(
         &mut self,
         job: JobId,
         to: ResourceId,
         from: Work,
-        moves: bool,
+        sent: Sent,
         out: &mut Outbox,
     ) {
         let checkpointing = match self.policy.checkpointing() {
@@ -48,7 +59,8 @@ impl Dispatcher {
             parent: attempts.saved_by.filter(|_| from > Work::ZERO),
             progress: submission.job.task.as_ref().and_then(|task| task.progress).map(Box::new),
             checkpointing,
-            moves,
+            moves: sent == Sent::Moving,
+            runs: sent == Sent::Running,
         };
         // The limit of the waiting time holds until the first attempt only.
         if dispatch.number == 1 {

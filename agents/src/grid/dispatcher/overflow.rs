@@ -27,7 +27,9 @@ impl Dispatcher {
         if let Some(Overflow { after, .. }) = self.config.overflow
             && submission.job.task.is_none()
         {
-            out.set(now + after, GridTimer::Overdue { job: submission.job.id });
+            // A job of a start state goes at time zero or later, as all jobs.
+            let at = (now + after).max(Time::ZERO);
+            out.set(at, GridTimer::Overdue { job: submission.job.id });
         }
     }
 

@@ -12,6 +12,7 @@ use haggle_workflows::ledger::Ledger;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::attempts::Sent;
 use super::{Attempts, Dispatcher, DispatcherConfig, Moving, length};
 use crate::Outbox;
 use crate::Traffic;
@@ -168,7 +169,7 @@ impl Dispatcher {
             return;
         }
         match self.next {
-            NextRound::None => self.wake_for_round(self.config.rounds.due(now), out),
+            NextRound::None => self.wake_for_round(self.due(now), out),
             NextRound::Awaited => {}
             // The round under way may have decided without this change, so another one must follow.
             NextRound::UnderWay(due, _) => {
@@ -180,6 +181,23 @@ impl Dispatcher {
     fn wake_for_round(&mut self, at: Time, out: &mut Outbox) {
         self.next = NextRound::Awaited;
         out.wake(at, GridTimer::Round);
+    }
+
+    /// Time of a round that is needed `now`; there is none before time zero, when jobs of a start state come.
+    fn due(&self, now: Time) -> Time {
+        self.config.rounds.due(now.max(Time::ZERO))
+    }
+
+    /// Sends the jobs that run at time zero to their resources, before any decision. A job whose resource is down waits.
+    fn begin_running(&mut self, now: Time, out: &mut Outbox) {
+        for (job, resource) in std::mem::take(&mut self.running) {
+            // Its user may have withdrawn it.
+            let waits = self.view.jobs().waits(job);
+            if waits && self.view.resources().get(resource).is_available() {
+                self.view.dispatch(now, job, resource);
+                self.dispatch(job, resource, Work::ZERO, Sent::Running, out);
+            }
+        }
     }
 
     /// A change to which an event-driven scheduler reacts.
@@ -194,7 +212,7 @@ impl Dispatcher {
         let rounds = self.config.rounds;
         let begins = match self.next {
             NextRound::UnderWay(due, _) => due,
-            NextRound::None | NextRound::Awaited => rounds.due(now),
+            NextRound::None | NextRound::Awaited => self.due(now),
         };
         (begins + rounds.takes()).max(now)
     }
@@ -203,6 +221,7 @@ impl Dispatcher {
     pub(super) fn on_round(&mut self, now: Time, out: &mut Outbox) {
         // Before anything else: changes from now on are noted for the next round.
         self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
+        self.begin_running(now, out);
         // If rounds start nothing, this observation shows whether any job can still start.
         let (blocked, told) = self.blocked;
         let jobs = blocked + self.policy.kept_back(&self.view);
@@ -333,13 +352,13 @@ impl Dispatcher {
                 }
             }
             Action::Dispatch { job, resource, from } => {
-                self.dispatch(job, resource, from, false, out);
+                self.dispatch(job, resource, from, Sent::Plainly, out);
             }
             Action::Relocate { job, from, to } => {
                 self.forget_try(job, from);
                 self.moving.insert(job, Moving { since: now, from, to });
                 // The progress is unknown until the old resource has saved it; the new one receives it with the data.
-                self.dispatch(job, to, Work::ZERO, true, out);
+                self.dispatch(job, to, Work::ZERO, Sent::Moving, out);
                 let to = Some(self.actor(to));
                 self.tell(from, DispatchMessage::Leave { job, to }, out);
             }
@@ -350,14 +369,14 @@ impl Dispatcher {
                 self.forget_try(job, from);
                 if save {
                     self.moving.insert(job, Moving { since: now, from, to });
-                    self.dispatch(job, to, Work::ZERO, true, out);
+                    self.dispatch(job, to, Work::ZERO, Sent::Moving, out);
                     let to = self.actor(to);
                     self.tell(from, DispatchMessage::Move { job, to }, out);
                 } else {
                     self.tell(from, DispatchMessage::Cancel { job }, out);
                     // Nothing is saved, so the old slot is free at once.
                     self.view.leave(job, from);
-                    self.dispatch(job, to, Work::ZERO, false, out);
+                    self.dispatch(job, to, Work::ZERO, Sent::Plainly, out);
                 }
             }
         }

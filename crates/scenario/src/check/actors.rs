@@ -13,9 +13,9 @@ use haggle_config::document::Path;
 const PRESENCE: &[Refusal<Scenario>] = &[
     refuse("provider", |it, ()| it.providers.is_empty() && it.grid.is_none() && it.plans.is_none(), "the scenario has no provider",
         "the scenario", "add a [[provider]] with a name and processors, or a [grid]"),
-    refuse("workload", |it, ()| it.workloads.is_empty() && it.start_states().next().is_none(), "the scenario has no workload", "the scenario",
+    refuse("workload", |it, ()| it.workloads.is_empty() && it.start_state_owners().next().is_none(), "the scenario has no workload", "the scenario",
         "add a [[workload]] with a name and a log, a model or jobs"),
-    refuse("user", |it, ()| it.users.is_empty() && it.start_states().next().is_none(), "the scenario has no user", "the scenario",
+    refuse("user", |it, ()| it.users.is_empty() && it.start_state_owners().next().is_none(), "the scenario has no user", "the scenario",
         "add a [[user]] with a name, a workload and `submits-to`"),
 ];
 

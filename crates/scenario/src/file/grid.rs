@@ -6,7 +6,7 @@ use haggle_scheduling::own::NoSuchRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Checkpoints, Disclosure, GridPolicy, LinkSharing, TimeLaw};
+use super::{Checkpoints, Disclosure, GridInitialJob, GridPolicy, LinkSharing, TimeLaw};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 
 /// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
@@ -59,6 +59,13 @@ pub struct Grid {
     /// Limits of the storage for outputs; without it, unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
+    /// Jobs that run on resources or wait at the scheduler at time zero (docs/forecast.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Vec<GridInitialJob>>,
+    /// Law of the run times, on a resource of 1 MIPS, of initial jobs without `run`. A running job gets more work than it
+    /// has done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_run: Option<TimeLaw>,
     /// Sites of the resources.
     #[serde(rename = "site")]
     #[schemars(length(min = 1))]
@@ -77,6 +84,23 @@ impl Grid {
     /// If it names another rule.
     pub fn scheduler(&self, own: &Rules) -> Result<haggle_grids::GridPolicy, NoSuchRule> {
         self.policy.scheduler(self.checkpoints.is_some(), own)
+    }
+
+    /// The site of a resource with this name, and the place of the resource among all of them.
+    pub fn resource(&self, name: &str) -> Option<(&Site, u32)> {
+        let mut first = 0;
+        for site in &self.sites {
+            let number = name.strip_prefix(site.name.as_str()).and_then(|it| it.strip_prefix('-'));
+            let number = number.and_then(|it| it.parse::<u32>().ok()).filter(|number| {
+                // As it is written in tables, so that each resource has one name.
+                (1..=site.resources).contains(number) && name == format!("{}-{number}", site.name)
+            });
+            if let Some(number) = number {
+                return Some((site, first + number - 1));
+            }
+            first += site.resources;
+        }
+        None
     }
 
     /// True if jobs save their progress, periodically or when they move.
@@ -250,6 +274,12 @@ impl Site {
     /// The names of its resources.
     pub fn resource_names(&self) -> impl Iterator<Item = String> {
         (1..=self.resources).map(|number| format!("{}-{number}", self.name))
+    }
+
+    /// Speed that jobs of the grid find on each resource, if no draw decides it.
+    pub fn fixed_mips(&self) -> Option<f64> {
+        let is_drawn = self.mips_max.is_some_and(|max| max > self.mips) || self.load.is_some();
+        (!is_drawn).then_some(self.mips)
     }
 
     /// Most jobs that share a resource; `None` = any number.

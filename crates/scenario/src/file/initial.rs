@@ -1,10 +1,10 @@
-//! `[[provider.initial]]`: jobs that run or wait at time zero.
+//! `[[provider.initial]]` and `[[grid.initial]]`: jobs that run or wait at time zero.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Law;
-use crate::quantity::TimeSpan;
+use crate::quantity::{Name, TimeSpan};
 
 /// A rigid job that runs or waits at time zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,35 @@ pub struct InitialJob {
     /// Priority key: smaller goes first where a provider orders by key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<i64>,
+    /// Number of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<i32>,
+}
+
+/// A job that runs on a resource of the grid or waits at its scheduler at time zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct GridInitialJob {
+    /// Number of the job, unique in the list; its place in the list, from 1, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 9_000_000_000_000_000_i64))]
+    pub number: Option<i64>,
+    /// Requested time on a resource of 1 MIPS, the user's estimate of the run time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<TimeSpan>,
+    /// Real run time of the whole job, alone on a resource of 1 MIPS; without it, the law `initial-run` gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<TimeSpan>,
+    /// Time between the submission and time zero; that of the start if not given, and none for a waiting job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submitted_ago: Option<TimeSpan>,
+    /// Time for which the job has computed at time zero, at an equal share of `resource` with the jobs of this list that
+    /// had started there; without it, the job waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ago: Option<TimeSpan>,
+    /// Resource on which it runs at time zero, SITE-1, SITE-2, ... Read with `started-ago`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<Name>,
     /// Number of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<i32>,

@@ -106,6 +106,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Recorded", "log") => Role::Record,
         ("Plans", "loads") => Role::Loads,
         ("Provider", "initial-file") => Role::StartState,
+        ("GridInitialJob", "resource") => Role::Names(&[Resource]),
         ("Workflows", "files") => Role::Workflow,
         ("MeasuredTimes", "cluster") => Role::Names(&[Cluster]),
         ("Recorded", "sites") => Role::RecordedSite,

@@ -86,6 +86,12 @@ impl Flow {
             serves.rigid |= provider.has_start_state();
             serves.whole |= provider.has_start_state();
         }
+        // The grid may pass jobs of its start state on.
+        let passed = scenario.grid_with_start_state().and_then(|it| it.overflow.as_ref());
+        if let Some(&place) = passed.and_then(|it| names.providers.get(it.to.as_str())) {
+            flow.serves[place].rigid = true;
+            flow.serves[place].whole = true;
+        }
         let way = Way { scenario, names, directory };
         for User { workload, submits_to, .. } in &scenario.users {
             flow.submit(way, workload.as_str(), submits_to.as_str());
