@@ -343,7 +343,7 @@ contents! {
     dispatched(Dispatch) {
         job: Names, number: Tells(Item::Job), workload: Tells(Item::Job),
         data: Tells(Item::Job), run_time: Program, progress: Program, from: Tells(Item::Job), parent: Tells(Item::Job), checkpointing: Asks,
-        moves: Asks,
+        moves: Asks, runs: Asks,
     }
     moved(Moved) {
         job: Names, number: Tells(Item::Job), done: Tells(Item::Job), from: Tells(Item::Job),
