@@ -139,7 +139,7 @@ fn waiting(scenario: &Scenario, folder: &Path) -> Result<Vec<Waiting>, WorkloadE
     for provider in scenario.start_states() {
         let jobs = written(provider, folder).map_err(|error| WorkloadError::StartState {
             workload: initial_name(provider.name.as_str()),
-            error,
+            error: Box::new(error),
         })?;
         let mut here = Vec::new();
         for (place, job) in jobs.iter().enumerate().filter(|(_, job)| job.started_ago.is_none()) {
@@ -249,13 +249,10 @@ impl Sink for Starts<'_> {
         _actor: ActorId,
         observation: &Observation,
     ) -> Result<(), OutsideError> {
-        match observation {
+        let over = match observation {
             // Over without a start.
-            Observation::JobOver(record) => {
-                if self.ids.remove(&record.job.id).is_some() {
-                    self.left.fetch_sub(1, Ordering::Relaxed);
-                }
-            }
+            Observation::JobOver(record) => Some(record.job.id),
+            Observation::GridJobOver(record) => Some(record.job.id),
             // A grid reports the start of an attempt at its end.
             Observation::AttemptOver(record) => {
                 if let Some((&place, start)) = self.ids.get(&record.job).zip(record.started) {
@@ -263,13 +260,12 @@ impl Sink for Starts<'_> {
                     let first = starts[place].map_or(start, |it: Time| it.min(start));
                     starts[place] = Some(first);
                 }
+                None
             }
-            Observation::GridJobOver(record) => {
-                if self.ids.remove(&record.job.id).is_some() {
-                    self.left.fetch_sub(1, Ordering::Relaxed);
-                }
-            }
-            _ => {}
+            _ => None,
+        };
+        if over.is_some_and(|job| self.ids.remove(&job).is_some()) {
+            self.left.fetch_sub(1, Ordering::Relaxed);
         }
         Ok(())
     }

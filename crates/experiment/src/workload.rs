@@ -65,7 +65,7 @@ pub enum WorkloadError {
         workload: String,
         /// Why.
         #[source]
-        error: StartStateError,
+        error: Box<StartStateError>,
     },
     /// The log, the model or a step reports an error.
     #[error("workload \"{workload}\": {error}")]
@@ -141,7 +141,10 @@ impl Workloads {
         let first = scenario.workloads.len() + usize::from(submits(scenario));
         for (place, provider) in (first..).zip(scenario.start_states()) {
             let name = initial_name(provider.name.as_str());
-            let failed = |error| WorkloadError::StartState { workload: name.clone(), error };
+            let failed = |error: StartStateError| WorkloadError::StartState {
+                workload: name.clone(),
+                error: Box::new(error),
+            };
             let state = start_state(provider, folder, self.seed).map_err(failed)?;
             let table = table_of(provider, folder).map_err(failed)?;
             if let Some(input) = provider.initial_file.clone().zip(table)
@@ -171,8 +174,9 @@ impl Workloads {
     ) -> Result<(), WorkloadError> {
         let Some(grid) = scenario.grid_with_start_state() else { return Ok(()) };
         let name = initial_name(grid.name.as_str());
-        let state = start_state_of_grid(grid, self.seed)
-            .map_err(|error| WorkloadError::StartState { workload: name.clone(), error })?;
+        let state = start_state_of_grid(grid, self.seed).map_err(|error| {
+            WorkloadError::StartState { workload: name.clone(), error: Box::new(error) }
+        })?;
         if state.beyond_law > 0 {
             let owner = format!("grid \"{}\"", grid.name);
             self.warnings.push(beyond_law(&owner, state.beyond_law));

@@ -113,7 +113,7 @@ impl Machine {
 fn checked(scenario: &Scenario) -> Result<Scenario, Error> {
     let source = Source::new("forecast.toml", scenario.to_toml());
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
-    let first = experiment.runs().next().map(|run| run.scenario().into());
+    let first = experiment.runs().next().map(|run| run.scenario());
     first.ok_or(Error::NoSuchRun { number: 0, runs: 0 })
 }
 

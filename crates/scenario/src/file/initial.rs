@@ -55,8 +55,8 @@ pub struct GridInitialJob {
     /// Time between the submission and time zero; that of the start if not given, and none for a waiting job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted_ago: Option<TimeSpan>,
-    /// Time for which the job has computed at time zero, at an equal share of `resource` with the jobs of this list that
-    /// had started there; without it, the job waits.
+    /// Time for which the job has computed at time zero, sharing `resource` equally with the jobs of this list that had
+    /// started there; without it, the job waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ago: Option<TimeSpan>,
     /// Resource on which it runs at time zero, SITE-1, SITE-2, ... Read with `started-ago`.
