@@ -33,7 +33,7 @@ use crate::report::warn;
   haggle forecast scenarios/forecast.toml --runs 1000 --level 50,80,95 -o starts.csv
   haggle forecast scenarios/forecast.toml --figure starts.png
   haggle forecast state log.swf.gz --at 30d --policy easy -o now.toml
-  haggle forecast coverage log.swf.gz --policy easy --instants 20  # how often intervals contain the start")]
+  haggle forecast coverage log.swf.gz --policy easy --instants 20")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
