@@ -274,6 +274,34 @@ seed = 20
     assert!(lost.exists());
 }
 
+/// The branch submits jobs, which are a workload of their own beside those of the start state.
+#[test]
+fn branches_share_their_beginning_with_a_start_state() {
+    let state = r#"
+[[provider.initial]]
+processors = 2
+run = "300s"
+requested = "300s"
+started-ago = "100s"
+"#;
+    let branch = r#"
+[[branch]]
+name = "more"
+at = "50s"
+
+[[branch.submit]]
+user = "users"
+jobs = [{ submit = "60s", processors = 1, run = "10s" }]
+"#;
+    let text = SMALL.replace("[results]", &format!("{state}\n[results]"));
+    let folder = Folder::with(&[("sweep.toml", &format!("{text}{branch}"))]);
+    succeeds(&folder, &["sweep", "sweep.toml", "-o", "sweep"]);
+    let run = "sweep/branch=more/seed=1";
+    let scenario = format!("{run}/scenario.toml");
+    succeeds(&folder, &["run", &scenario, "-o", "alone", "--check"]);
+    assert_eq!(tables(&folder, "alone"), tables(&folder, run));
+}
+
 #[test]
 fn futures_differ_only_after_the_instant() {
     let folder = Folder::with(&[("base.toml", BASE)]);

@@ -66,7 +66,7 @@ impl Acceptor {
 }
 
 impl Acceptor {
-    /// The agreements of which it has heard.
+    /// Agreements about which it has received messages.
     pub(crate) fn glimpse(&self) -> Glimpse {
         let promise = |(&id, &job): (&AgreementId, &JobId)| Promise {
             job: Some(job),

@@ -9,7 +9,7 @@
 //! | [`Machine`] | at most one | that own processors or slots |
 //! | [`Work`] | jobs that the actor answers for | all that take jobs |
 //! | [`Promise`] | windows, holds, offers, bookings, maintenance | providers and metaschedulers |
-//! | [`Fact`] | numbers known about others, or about itself | that are told of others, or that keep accounts |
+//! | [`Fact`] | known numbers about others, or about itself | that receive facts about others, or keep accounts |
 //!
 //! Times are instants of the simulation, in microseconds when they are serialised. An empty cell is a time or
 //! number that the actor does not know.

@@ -26,7 +26,8 @@ pub(super) const CHANGED: &str = "; from ";
 /// The label of jobs that changes submit. A scenario cannot use this name.
 pub(super) const SUBMITTED: &str = "(submitted)";
 
-/// True if changes of the scenario submit jobs. Their workload follows those of the scenario.
+/// True if changes of the scenario submit jobs. Their workload is the last one, so that no other has another number: a run
+/// and its branches share their beginning.
 pub(super) fn submits(scenario: &Scenario) -> bool {
     scenario.changes.iter().any(|change| !change.submit.is_empty())
 }
@@ -34,8 +35,8 @@ pub(super) fn submits(scenario: &Scenario) -> bool {
 /// The workload of the jobs that run or wait on the grid at time zero, if they all stay there.
 fn initial_on_grid(scenario: &Scenario) -> Option<u16> {
     let grid = scenario.grid_with_start_state().filter(|it| it.overflow.is_none())?;
-    let before = scenario.workloads.len() + usize::from(submits(scenario));
-    let place = before + scenario.start_state_owners().position(|it| *it == grid.name)?;
+    let place =
+        scenario.workloads.len() + scenario.start_state_owners().position(|it| *it == grid.name)?;
     Some(u16::try_from(place).unwrap_or(u16::MAX))
 }
 
@@ -47,8 +48,8 @@ pub fn cast(scenario: &Scenario) -> Cast {
             .workloads
             .iter()
             .map(|it| it.name.to_string())
-            .chain(submits(scenario).then(|| SUBMITTED.to_owned()))
             .chain(scenario.start_state_owners().map(|it| initial_name(it.as_str())))
+            .chain(submits(scenario).then(|| SUBMITTED.to_owned()))
             .collect(),
         on_grid: (0..)
             .zip(&scenario.workloads)

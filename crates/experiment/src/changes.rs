@@ -172,7 +172,8 @@ impl Submitted {
         scenario: &Scenario,
         users: &[(&Name, ActorId)],
     ) -> Result<Vec<(ActorId, Arrivals)>, WorkloadError> {
-        let index = u16::try_from(scenario.workloads.len()).unwrap_or(u16::MAX);
+        let index = scenario.workloads.len() + scenario.start_state_owners().count();
+        let index = u16::try_from(index).unwrap_or(u16::MAX);
         let mut all: Vec<(ActorId, Arrivals)> = Vec::new();
         for (name, user) in users {
             let own = self.0.iter().filter(|(by, ..)| by == *name);

@@ -51,9 +51,9 @@ pub(super) fn plan(
             .workloads
             .iter()
             .map(data)
-            .chain(further_jobs(scenario))
-            // Behind the jobs that changes submit.
             .chain(scenario.start_state_owners().map(|_| without_data()))
+            // The jobs that changes submit are the last workload.
+            .chain(further_jobs(scenario))
             .collect(),
         workflows: workflows::of_grid(scenario, flows),
         checkpoints: match &grid.checkpoints {

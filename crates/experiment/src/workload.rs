@@ -18,7 +18,6 @@ use haggle_workloads::{
     JobStream, OpenWorkload, Source, StreamItem, WallClock, WatchedStep, merge, number_jobs,
 };
 
-use super::cast::submits;
 use super::start_state::{StartStateError, start_state, start_state_of_grid, table_of};
 use super::workflows::run_by;
 use haggle_scenario::file::{Model, Scenario, Workload};
@@ -137,8 +136,7 @@ impl Workloads {
         scenario: &Scenario,
         folder: &Path,
     ) -> Result<(), WorkloadError> {
-        // Behind the jobs that changes submit.
-        let first = scenario.workloads.len() + usize::from(submits(scenario));
+        let first = scenario.workloads.len();
         for (place, provider) in (first..).zip(scenario.start_states()) {
             let name = initial_name(provider.name.as_str());
             let failed = |error: StartStateError| WorkloadError::StartState {

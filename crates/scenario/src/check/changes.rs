@@ -1,12 +1,14 @@
 //! Checks of `[[change]]`: instants, jobs, failures and policies.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use haggle_scheduling::Scheduling;
 
 use crate::file::{Change, Maintenance, Metascheduler, OnFailure, Provider};
-use crate::quantity::TimeSpan;
-use crate::{Problem, Scenario};
+use crate::quantity::{Name, TimeSpan};
+use crate::resolve::copies;
+use crate::{Directory, Problem, Scenario};
 
 /// Problems of a change from one scenario to a later one, both valid by themselves. `past` is the change before it, and
 /// `place` gives the place of a key of the change.
@@ -104,6 +106,10 @@ pub(crate) fn changes_fit(
             }
         }
     }
+    if brings_workflows(before, later) {
+        let message = "workflows cannot change: users keep their tasks from the start".to_owned();
+        report("set", message, "fixed", "change workloads without workflows");
+    }
     if change.seed.is_some() && before.workloads.iter().any(|it| it.workflows.is_some()) {
         let message =
             "the seed cannot change: users keep the workflows that were drawn by it".to_owned();
@@ -111,7 +117,9 @@ pub(crate) fn changes_fit(
     }
     let windows = (before.directory().asked_for_windows(), later.directory().asked_for_windows());
     for (old, new) in before.providers.iter().zip(&later.providers) {
-        let asked = (windows.0.contains(new.name.as_str()), windows.1.contains(new.name.as_str()));
+        let has =
+            |asked: &BTreeSet<&str>| names(new).iter().any(|name| asked.contains(name.as_str()));
+        let asked = (has(&windows.0), has(&windows.1));
         if asked.0 != asked.1 {
             let message =
                 format!("jobs of provider \"{}\" begin or cease to be reserved", new.name);
@@ -148,17 +156,41 @@ fn keeps_queue(
     if has_windows {
         return Some("windows of reservations are on its plan");
     }
-    let closes = |it: &Maintenance| it.of.is_empty() || it.of.contains(&new.name);
+    let closes = |it: &Maintenance| is_meant(new, &it.of);
     if later.maintenance.iter().any(closes) {
         return Some("windows of maintenance are on its plan");
     }
     None
 }
 
+/// True if the workload of a user, or one of its sources, is another one and has workflows.
+fn brings_workflows(before: &Scenario, later: &Scenario) -> bool {
+    let (old, new) = (before.directory(), later.directory());
+    before.users.iter().zip(&later.users).any(|(was, is)| {
+        let flows = |directory: &Directory<'_>, scenario: &Scenario, workload: &Name| {
+            let sources = directory.sources(workload.as_str()).into_iter();
+            let all = sources.map(|place| scenario.workloads[place].clone());
+            all.filter(|it| it.workflows.is_some()).collect::<Vec<_>>()
+        };
+        flows(&old, before, &was.workload) != flows(&new, later, &is.workload)
+    })
+}
+
+/// Names by which a scenario may mean a provider, or one of its copies.
+fn names(provider: &Provider) -> Vec<String> {
+    let mut names = copies(provider);
+    names.push(provider.name.to_string());
+    names
+}
+
+/// True if a list of providers has this one or one of its copies; an empty list has all.
+fn is_meant(provider: &Provider, list: &[Name]) -> bool {
+    let names = names(provider);
+    list.is_empty() || list.iter().any(|it| names.iter().any(|name| name == it.as_str()))
+}
+
 /// True if a metascheduler spreads jobs over a provider.
 fn takes_parts(provider: &Provider, scenario: &Scenario) -> bool {
-    let spreads = |it: &Metascheduler| {
-        it.takes_parts() && (it.providers.is_empty() || it.providers.contains(&provider.name))
-    };
+    let spreads = |it: &Metascheduler| it.takes_parts() && is_meant(provider, &it.providers);
     scenario.metaschedulers.iter().any(spreads)
 }
