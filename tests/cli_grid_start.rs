@@ -137,6 +137,16 @@ fn a_lost_job_restarts_from_its_state_at_time_zero() {
     assert_eq!(seconds(&ends["11"]) - seconds(&starts["11"]), 7200.0, "{jobs}");
 }
 
+/// Only the name of its workload shows that the job was on the grid.
+#[test]
+fn a_job_without_an_attempt_at_the_horizon_is_counted_on_the_grid() {
+    let text = STATE.replace("period = \"0s\"", "period = \"1h\"");
+    let text = format!("[scenario]\nhorizon = \"1s\"\n\n{text}");
+    let folder = Folder::with(&[("cut.toml", &text)]);
+    let shown = folder.haggle(&["run", "cut.toml", "-o", "cut", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+}
+
 #[test]
 fn impossible_start_states_of_grids_are_refused() {
     let of = |jobs: &str, keys: &str, site: &str| {

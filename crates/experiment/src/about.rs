@@ -8,7 +8,9 @@ use haggle_scenario::file::{
     Grid, GridPolicy, InformationMode, Metascheduler, Network, Outages, Protocol, Workload,
 };
 use haggle_scenario::quantity::{Bandwidth, TimeSpan};
-use haggle_scenario::{Scenario, file};
+use haggle_scenario::{Scenario, file, initial_name};
+
+use super::cast::{SUBMITTED, submits};
 
 /// Facts about a run of `scenario` that are in none of its tables.
 pub fn about(scenario: &Scenario) -> About {
@@ -30,7 +32,13 @@ pub fn about(scenario: &Scenario) -> About {
     });
     About {
         name: scenario.scenario.name.as_ref().map(ToString::to_string),
-        workloads: scenario.workloads.iter().map(plays).collect(),
+        workloads: scenario
+            .workloads
+            .iter()
+            .map(plays)
+            .chain(start_states(scenario))
+            .chain(submitted(scenario))
+            .collect(),
         horizon: horizon.map(|it| it.0.as_secs_f64()),
         // Any key of the network may delay messages.
         instant_messages: scenario.network == Network::default(),
@@ -42,6 +50,38 @@ pub fn about(scenario: &Scenario) -> About {
             .then(|| data_network(scenario)),
         figures: scenario.figures.iter().map(declared).collect(),
     }
+}
+
+/// The workloads of jobs that run or wait at time zero.
+fn start_states(scenario: &Scenario) -> impl Iterator<Item = WorkloadInfo> {
+    scenario.start_state_owners().map(|owner| {
+        let name = initial_name(owner.as_str());
+        let grid = scenario.grid.as_ref().filter(|grid| grid.name == *owner);
+        WorkloadInfo {
+            users: vec![UserInfo { name: name.clone(), submits_to: owner.to_string() }],
+            name,
+            on_grid: match grid.map(|grid| grid.overflow.is_some()) {
+                None => RunsOnGrid::Never,
+                Some(false) => RunsOnGrid::Always,
+                Some(true) => RunsOnGrid::Sometimes,
+            },
+            share: None,
+        }
+    })
+}
+
+/// The workload of jobs that changes submit.
+fn submitted(scenario: &Scenario) -> Option<WorkloadInfo> {
+    let by = |user: &&file::User| {
+        let mut submitted = scenario.changes.iter().flat_map(|change| &change.submit);
+        submitted.any(|it| it.user == user.name)
+    };
+    submits(scenario).then(|| WorkloadInfo {
+        name: SUBMITTED.to_owned(),
+        users: scenario.users.iter().filter(by).map(user).collect(),
+        on_grid: scenario.grid.as_ref().map_or(RunsOnGrid::Never, |_| RunsOnGrid::Sometimes),
+        share: None,
+    })
 }
 
 /// Delay after which the scheduler of a grid learns of failures and repairs.
