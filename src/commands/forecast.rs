@@ -318,7 +318,7 @@ fn drawn(jobs: &[Waiting], levels: &[u32]) -> Figure {
     let runs = jobs.first().map_or(0, |job| job.runs);
     Figure::Boxes(BoxChart {
         title: format!(
-            "Starts of waiting jobs: {inner} % (box) and {outer} % (whiskers) of {runs} runs{left_out}"
+            "Starts of waiting jobs: {inner} % (box) and {outer} % (whiskers) of {runs} runs, mean (point){left_out}"
         ),
         x_label: "job, in order of submission".to_owned(),
         y_label: format!("start after time zero, {unit}"),

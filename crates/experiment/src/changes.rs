@@ -4,13 +4,14 @@
 //! are sent to the run as new settings. Jobs and failures are read anew from the instant on if their tables, or the
 //! seed, have changed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use haggle_agents::AnyActor;
-use haggle_model::{ActorId, Time};
+use haggle_model::{ActorId, Job, Time};
 use haggle_results::sha256;
 use haggle_runtime::{Arrivals, Change, Outages};
-use haggle_scenario::file::{InlineJob, SubmittedJobs};
+use haggle_scenario::file::SubmittedJobs;
 use haggle_scenario::quantity::Name;
 use haggle_scenario::{Scenario, file};
 use haggle_workloads::{SharedReport, Source, WallClock, WatchedStep, Workload};
@@ -130,7 +131,6 @@ impl Step<'_> {
                 due: Box::new(it.due.skip_while(move |(_, outage)| outage.fail < at)),
                 ..it
             }),
-            initial: Vec::new(),
         };
         Ok((Later { change, inputs, read, warnings }, fresh))
     }
@@ -138,11 +138,10 @@ impl Step<'_> {
     /// True if the jobs from the instant on are read from other tables.
     fn reads_other_jobs(&self) -> bool {
         let Step { before, later, .. } = self;
-        let workloads = |it: &Scenario| it.users.iter().map(|it| it.workload.clone()).collect();
-        let (was, is): (Vec<_>, Vec<_>) = (workloads(before), workloads(later));
+        let mut users = before.users.iter().zip(&later.users);
         before.workloads != later.workloads
             || before.scenario.until != later.scenario.until
-            || was != is
+            || users.any(|(was, is)| was.workload != is.workload)
     }
 
     /// True if the failures from the instant on are read from other tables.
@@ -152,16 +151,20 @@ impl Step<'_> {
     }
 }
 
-/// The jobs that changes have submitted so far, in order of the changes, each with its user and a number.
+/// The jobs that changes have submitted so far, by user. They are numbered in order of the changes.
 #[derive(Default)]
-struct Submitted(Vec<(Name, i64, InlineJob)>);
+struct Submitted {
+    jobs: BTreeMap<Name, Vec<Job>>,
+    count: i64,
+}
 
 impl Submitted {
     fn add(&mut self, submitted: &[SubmittedJobs]) {
         for SubmittedJobs { user, jobs } in submitted {
+            let own = self.jobs.entry(user.clone()).or_default();
             for job in jobs {
-                let number = self.0.len() as i64 + 1;
-                self.0.push((user.clone(), number, job.clone()));
+                self.count += 1;
+                own.push(job.to_model(self.count));
             }
         }
     }
@@ -176,11 +179,7 @@ impl Submitted {
         let index = u16::try_from(index).unwrap_or(u16::MAX);
         let mut all: Vec<(ActorId, Arrivals)> = Vec::new();
         for (name, user) in users {
-            let own = self.0.iter().filter(|(by, ..)| by == *name);
-            let mut jobs = Vec::from_iter(own.map(|(_, number, job)| job.to_model(*number)));
-            if jobs.is_empty() {
-                continue;
-            }
+            let Some(mut jobs) = self.jobs.get(*name).cloned() else { continue };
             // Equal times keep the order of the file.
             jobs.sort_by_key(|job| job.submit);
             let workload = Workload {

@@ -24,8 +24,6 @@ pub struct Change {
     pub arrivals: Option<Vec<(ActorId, Arrivals)>>,
     /// Outages from the instant on; `None` = the same as before. Outages that have begun end when they would have.
     pub outages: Option<Outages>,
-    /// Further messages that are due at the instant or later: time of arrival, receiver and message.
-    pub initial: Vec<(Time, ActorId, Message)>,
 }
 
 impl Change {

@@ -353,7 +353,7 @@ impl Course {
 
     /// Takes over a change. All messages before its instant must have been delivered.
     pub(crate) fn change(&mut self, change: Change) -> Result<(), RunError> {
-        let Change { at, actors, reseeded, horizon, network, arrivals, outages, initial } = change;
+        let Change { at, actors, reseeded, horizon, network, arrivals, outages } = change;
         self.horizon = horizon;
         self.changes += 1;
         self.network.change(network, reseeded);
@@ -363,14 +363,6 @@ impl Course {
         }
         for (to, message) in Change::settings(actors, reseeded) {
             self.agenda.schedule(at, message.phase(), Delivery::first(to, message));
-        }
-        for (time, to, message) in initial {
-            match message {
-                Message::Wake(timer) => self.agenda.wake(time, to, timer, 0),
-                message => {
-                    self.agenda.schedule(time, message.phase(), Delivery::first(to, message))
-                }
-            }
         }
         // The next job and the next outage are scheduled ahead, so they are withdrawn first.
         if let Some(arrivals) = arrivals {

@@ -50,9 +50,8 @@ impl Turn<'_> {
         if down > 0 {
             queue.failed(*now, down, &[]);
         }
-        let held = |piece| HeldJob::of(piece);
-        let jobs =
-            Vec::from_iter(core.pieces.iter().filter_map(|(slot, it)| Some((slot, held(it)?))));
+        let held = core.pieces.iter().filter_map(|(slot, it)| Some((slot, HeldJob::of(it)?)));
+        let jobs = Vec::from_iter(held);
         for (slot, job) in &jobs {
             if let Some(request) = job.request_to_go_on(*slot, *now, &core.config) {
                 queue.submit(*now, request);

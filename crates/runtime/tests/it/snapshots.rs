@@ -107,7 +107,6 @@ fn no_change(world: World, at: Time) -> Change {
         network,
         arrivals: None,
         outages: None,
-        initial: Vec::new(),
     }
 }
 
