@@ -289,3 +289,11 @@ fn the_longest_job_of_a_start_state_goes_first() {
     let jobs = folder.read("out/jobs.csv");
     assert_eq!(column(&jobs, "starting_time")["12"], "0.0", "{jobs}");
 }
+
+#[test]
+fn a_job_without_work_may_wait_at_time_zero() {
+    let grid = "[grid]\npolicy = \"wqr\"\ninitial = [{ run = \"0s\" }]\n[[grid.site]]\nname = \"s\"\nresources = 1\n";
+    let folder = Folder::with(&[("state.toml", grid)]);
+    let shown = unwrapped(&folder.haggle(&["run", "state.toml", "-o", "state", "--check"]));
+    assert!(shown.starts_with("exit code: 0") && !shown.contains("no effect"), "{shown}");
+}

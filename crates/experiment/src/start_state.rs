@@ -190,7 +190,7 @@ pub fn start_state_of_grid(grid: &file::Grid, seed: u64) -> Result<StartState, S
             let run = drawn.map_or(requested.unwrap_or(done), Span::from_secs_f64);
             run.max(least)
         });
-        if run <= done {
+        if job.started_ago.is_some() && run <= done {
             return Err(StartStateError::Over { job: number, resource: resource.to_owned(), mips });
         }
         let age = job.started_ago.map(|it| it.0);

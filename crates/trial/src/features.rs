@@ -33,7 +33,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
-const FEATURES: [(&str, Has); 37] = [
+const FEATURES: [(&str, Has); 39] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -74,6 +74,8 @@ const FEATURES: [(&str, Has); 37] = [
     ("horizon", |scenario, _| scenario.scenario.horizon.is_some()),
     ("patience", |scenario, _| scenario.users.iter().any(|user| user.patience.is_some())),
     ("logs", |scenario, _| scenario.workloads.iter().any(|it| it.log.is_some())),
+    ("changes", |scenario, _| !scenario.changes.is_empty() || !scenario.branches.is_empty()),
+    ("start state", |scenario, _| scenario.start_state_owners().next().is_some()),
     ("sweep", |_, done| done.sweep),
     ("resume", |_, done| done.resume),
     ("extends", |_, done| done.extends),

@@ -23,6 +23,7 @@ use haggle_experiment::figures::{SweepData, draw, draw_sweep};
 use haggle_experiment::plans::LoadsError;
 use haggle_experiment::run::unwrap_run_error;
 use haggle_experiment::snapshots::{Begun, Every, Snapshots};
+use haggle_experiment::start_state::StartStateError;
 use haggle_experiment::sweep::{OnFailure, SweepConduct, SweepError, Wanted, sweep};
 use haggle_experiment::world::{Stage, StageError};
 use haggle_experiment::{
@@ -545,6 +546,11 @@ fn allowed(error: &ExperimentError, scenario: &Scenario) -> bool {
             RunError::Stalled { .. } | RunError::EndOfTime { .. } | RunError::PlannedInVain { .. },
         )
         | ExperimentError::Jobs(_) => true,
+        // Only the seed decides the speed of a resource, and so the work done before time zero.
+        ExperimentError::Stage(StageError::Workload(workload::WorkloadError::StartState {
+            error,
+            ..
+        })) => matches!(**error, StartStateError::Over { .. }),
         // Rounds without work go on for months, which is allowed; a loop within days is a bug.
         ExperimentError::Run(RunError::NoProgress { time, .. }) => {
             let periods = scenario.metaschedulers.iter().filter_map(|it| it.reallocation);

@@ -172,6 +172,7 @@ impl Check<'_> {
         let mut users = scenario.users.iter();
         let mut metaschedulers = scenario.metaschedulers.iter().zip(&flow.metaschedulers);
         let grid = scenario.grid.is_none()
+            || scenario.grid_with_start_state().is_some()
             || users.any(|user| scenario.submits_to_grid(user))
             || metaschedulers.any(|(it, &used)| used && scenario.uses_grid(it));
         let mut users = scenario.users.iter();

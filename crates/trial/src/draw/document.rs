@@ -8,7 +8,7 @@ use super::fill::fill;
 use super::keys::named;
 use super::records;
 use super::size::{Theme, Wish, always, ascending, members, most, recurs, usual};
-use super::strings::{Kind, Role, is_left_out, role};
+use super::strings::{Kind, Role, role};
 use super::wanted::Wanted;
 use haggle_scenario::quantity::TimeSpan;
 use haggle_scenario::schema::SCHEMA;
@@ -78,8 +78,7 @@ impl Draw<'_> {
         let root = name == "Scenario";
         self.fullness = if root { 45 } else { *self.dice.pick(&[3, 10, 20, 35, 60]) };
         let mut table = toml::Table::new();
-        for (key, property) in SCHEMA.properties(schema).filter(|(key, _)| !is_left_out(name, key))
-        {
+        for (key, property) in SCHEMA.properties(schema) {
             // The theme comes before all probabilities.
             let there = match self.theme.wish(name, key) {
                 Some(Wish::Absent) => false,

@@ -116,24 +116,6 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
     })
 }
 
-/// True for a key that is not drawn: changes while a run goes on, and start states, have tests of their own.
-pub(super) fn is_left_out(table: &str, key: &str) -> bool {
-    matches!(
-        (table, key),
-        ("Scenario", "change" | "branch")
-            | ("Provider" | "Grid", "initial" | "initial-file" | "initial-run" | "initial-use")
-            | (
-                "Change"
-                    | "Branch"
-                    | "SubmittedJobs"
-                    | "InitialJob"
-                    | "GridInitialJob"
-                    | "InitialUse",
-                _
-            )
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
