@@ -11,6 +11,8 @@
 //! A new `state` replaces the old one at once, after the journal is durable. So a run that is killed at any
 //! moment continues from the last complete snapshot. The folder is removed when the results are complete.
 
+mod state_file;
+
 use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -27,9 +29,10 @@ use serde::{Deserialize, Serialize};
 
 use super::cost::Instant;
 use super::run::BUILD;
+use state_file::StateFile;
 
 /// Layout of the files. The build decides on the state of the actors.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Time between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,8 +87,6 @@ struct Saved {
 /// First line of `state`, in JSON.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
-    /// SHA-256 of the snapshot.
-    sha256: String,
     /// SHA-256 of `run.json`.
     run_sha256: String,
     journal: Extent,
@@ -272,18 +273,26 @@ impl Snapshots {
         let path = self.folder.join("run.json");
         let text = serde_json::to_vec_pretty(&origin).map_err(|error| at(&path, error.into()))?;
         self.run_sha256 = sha256(&text);
-        self.replace(&path, &[&text])
+        self.replace(&path, |new| {
+            let mut file = File::create(new)?;
+            file.write_all(&text)?;
+            file.sync_all()
+        })
     }
 
     /// Replaces a file at once: a command that is killed leaves the old or the new one.
-    fn replace(&self, path: &Path, parts: &[&[u8]]) -> Result<(), SnapshotError> {
+    /// Puts a durable file in the place of the one at `path`.
+    fn replace<T>(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> Result<T, SnapshotError> {
         let new = path.with_extension("new");
         let write = || {
-            let mut file = File::create(&new)?;
-            parts.iter().try_for_each(|part| file.write_all(part))?;
-            file.sync_all()?;
+            let written = write(&new)?;
             fs::rename(&new, path)?;
-            File::open(&self.folder)?.sync_all()
+            File::open(&self.folder)?.sync_all()?;
+            Ok(written)
         };
         write().map_err(|error| at(path, error))
     }
@@ -323,14 +332,10 @@ impl Snapshots {
         journal: Extent,
     ) -> Result<(), SnapshotError> {
         let (path, start) = (self.folder.join("state"), Instant::now());
-        let body = postcard::to_stdvec(simulation);
-        let body = body.map_err(|error| at(&path, io::Error::other(error)))?;
-        let run_sha256 = self.run_sha256.clone();
-        let head = Head { sha256: sha256(&body), run_sha256, journal };
-        let mut head = serde_json::to_vec(&head).map_err(|error| at(&path, error.into()))?;
-        head.push(b'\n');
-        self.replace(&path, &[&head, &body])?;
-        let (seconds, bytes) = (start.elapsed().as_secs_f64(), body.len() as u64);
+        let head = Head { run_sha256: self.run_sha256.clone(), journal };
+        let head = serde_json::to_vec(&head).map_err(|error| at(&path, error.into()))?;
+        let bytes = self.replace(&path, |new| state_file::write(new, &head, simulation))?;
+        let seconds = start.elapsed().as_secs_f64();
         let SnapshotCost { count, bytes_max, seconds_max, seconds: before } = self.cost;
         self.cost = SnapshotCost {
             count: count + 1,
@@ -417,16 +422,12 @@ impl Cadence {
     }
 }
 
-/// Reads the file of a snapshot: its [`Head`], then its bytes.
+/// Reads the file of a snapshot.
 fn read_state(path: &Path, run_sha256: &str) -> Result<Saved, SnapshotError> {
-    let mut snapshot = fs::read(path).map_err(|error| at(path, error))?;
     let damaged = || SnapshotError::Damaged { path: path.to_owned() };
-    let end = snapshot.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
-    let body = snapshot.split_off(end + 1);
-    let head: Head = serde_json::from_slice(&snapshot).map_err(|_| damaged())?;
-    if head.sha256 != sha256(&body) {
-        return Err(damaged());
-    }
+    let read = state_file::read(path).map_err(|error| at(path, error))?;
+    let StateFile { head, body } = read.ok_or_else(damaged)?;
+    let head: Head = serde_json::from_slice(&head).map_err(|_| damaged())?;
     if head.run_sha256 != run_sha256 {
         return Err(SnapshotError::Damaged { path: path.with_file_name("run.json") });
     }
