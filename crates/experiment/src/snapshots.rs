@@ -11,8 +11,6 @@
 //! A new `state` replaces the old one at once, after the journal is durable. So a run that is killed at any
 //! moment continues from the last complete snapshot. The folder is removed when the results are complete.
 
-mod state_file;
-
 use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -20,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use haggle_model::{Span, Time};
-use haggle_recording::{Extent, Journal, JournalError};
+use haggle_recording::{Extent, Journal, JournalError, StateFile};
 use haggle_results::{Input, OwnRule, Provenance, SnapshotCost, sha256};
 use haggle_runtime::{Simulation, Snapshot};
 use haggle_scenario::{Rules, Scenario};
@@ -29,7 +27,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cost::Instant;
 use super::run::BUILD;
-use state_file::StateFile;
 
 /// Layout of the files. The build decides on the state of the actors.
 const FORMAT: u32 = 2;
@@ -80,7 +77,7 @@ struct Origin {
 /// The last snapshot of a run.
 #[derive(Debug)]
 struct Saved {
-    snapshot: Vec<u8>,
+    file: StateFile,
     journal: Extent,
 }
 
@@ -320,9 +317,9 @@ impl Snapshots {
     /// The last snapshot, if there is one; its rules are those of `scenario`.
     pub(super) fn take(&mut self, scenario: &Scenario) -> Result<Option<Snapshot>, SnapshotError> {
         let Some(saved) = self.saved.take() else { return Ok(None) };
-        let read = || postcard::from_bytes(&saved.snapshot);
-        let read = with_rules(lists(&scenario.own), read);
-        read.map(Some).map_err(|_| SnapshotError::Damaged { path: self.folder.join("state") })
+        let read = with_rules(lists(&scenario.own), || saved.file.snapshot());
+        let damaged = || SnapshotError::Damaged { path: self.folder.join("state") };
+        read.map(Some).ok_or_else(damaged)
     }
 
     /// Writes a snapshot, and removes the one before.
@@ -334,7 +331,7 @@ impl Snapshots {
         let (path, start) = (self.folder.join("state"), Instant::now());
         let head = Head { run_sha256: self.run_sha256.clone(), journal };
         let head = serde_json::to_vec(&head).map_err(|error| at(&path, error.into()))?;
-        let bytes = self.replace(&path, |new| state_file::write(new, &head, simulation))?;
+        let bytes = self.replace(&path, |new| StateFile::write(new, &head, simulation))?;
         let seconds = start.elapsed().as_secs_f64();
         let SnapshotCost { count, bytes_max, seconds_max, seconds: before } = self.cost;
         self.cost = SnapshotCost {
@@ -425,13 +422,13 @@ impl Cadence {
 /// Reads the file of a snapshot.
 fn read_state(path: &Path, run_sha256: &str) -> Result<Saved, SnapshotError> {
     let damaged = || SnapshotError::Damaged { path: path.to_owned() };
-    let read = state_file::read(path).map_err(|error| at(path, error))?;
-    let StateFile { head, body } = read.ok_or_else(damaged)?;
-    let head: Head = serde_json::from_slice(&head).map_err(|_| damaged())?;
+    let read = StateFile::read(path).map_err(|error| at(path, error))?;
+    let file = read.ok_or_else(damaged)?;
+    let head: Head = serde_json::from_slice(&file.head).map_err(|_| damaged())?;
     if head.run_sha256 != run_sha256 {
         return Err(SnapshotError::Damaged { path: path.with_file_name("run.json") });
     }
-    Ok(Saved { snapshot: body, journal: head.journal })
+    Ok(Saved { file, journal: head.journal })
 }
 
 /// The lists in which rules of a snapshot are found.

@@ -10,6 +10,7 @@ mod grid;
 mod journal;
 mod late;
 mod listeners;
+mod state_file;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -35,6 +36,7 @@ pub use event::Faulty;
 pub use grid::{GridError, GridJobs};
 pub use journal::{Extent, Journal, JournalError};
 pub use listeners::TooWide;
+pub use state_file::StateFile;
 
 /// An event of a run, with complete data.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,13 @@
 //! A snapshot may have hundreds of megabytes. It is therefore written in pieces while it is serialised.
 
 use std::fs::{self, File};
-use std::hash::Hasher;
 use std::io::{self, Write};
 use std::path::Path;
 
+use haggle_runtime::{Simulation, Snapshot};
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
-use twox_hash::XxHash64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
@@ -18,15 +18,38 @@ const PIECE: usize = 1 << 20;
 const SUM: usize = size_of::<u64>();
 
 /// Contents of a file that was read.
-pub(super) struct StateFile {
+#[derive(Debug)]
+pub struct StateFile {
     /// The first line, without its end.
-    pub(super) head: Vec<u8>,
-    /// The bytes of the snapshot.
-    pub(super) body: Vec<u8>,
+    pub head: Vec<u8>,
+    body: Vec<u8>,
 }
 
-/// Writes the file, and returns the number of bytes of the snapshot. They are durable afterwards.
-pub(super) fn write(path: &Path, head: &[u8], body: &impl Serialize) -> io::Result<u64> {
+impl StateFile {
+    /// Writes a file with the state of a simulation, and returns the number of bytes of the snapshot. The file is
+    /// durable afterwards.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(path: &Path, head: &[u8], simulation: &Simulation<'_>) -> io::Result<u64> {
+        write(path, head, simulation)
+    }
+
+    /// Reads a file; `None` = it is not as it was written.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(path: &Path) -> io::Result<Option<StateFile>> {
+        read(path)
+    }
+
+    /// The snapshot; `None` = it is one of another build.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        postcard::from_bytes(&self.body).ok()
+    }
+}
+
+fn write(path: &Path, head: &[u8], body: &impl Serialize) -> io::Result<u64> {
     let mut out = Pieces::new(File::create(path)?);
     out.add(head)?;
     out.add(b"\n")?;
@@ -44,11 +67,10 @@ pub(super) fn write(path: &Path, head: &[u8], body: &impl Serialize) -> io::Resu
     Ok(bytes)
 }
 
-/// Reads the file; `None` = it is not as it was written.
-pub(super) fn read(path: &Path) -> io::Result<Option<StateFile>> {
+fn read(path: &Path) -> io::Result<Option<StateFile>> {
     let mut head = fs::read(path)?;
     let Some((rest, sum)) = head.split_last_chunk::<SUM>() else { return Ok(None) };
-    if XxHash64::oneshot(0, rest) != u64::from_le_bytes(*sum) {
+    if xxh3_64(rest) != u64::from_le_bytes(*sum) {
         return Ok(None);
     }
     head.truncate(head.len() - SUM);
@@ -62,13 +84,13 @@ pub(super) fn read(path: &Path) -> io::Result<Option<StateFile>> {
 struct Pieces {
     file: File,
     piece: Vec<u8>,
-    sum: XxHash64,
+    sum: Xxh3,
     written: u64,
 }
 
 impl Pieces {
     fn new(file: File) -> Pieces {
-        Pieces { file, piece: Vec::with_capacity(PIECE), sum: XxHash64::with_seed(0), written: 0 }
+        Pieces { file, piece: Vec::with_capacity(PIECE), sum: Xxh3::new(), written: 0 }
     }
 
     fn count(&self) -> u64 {
@@ -86,7 +108,7 @@ impl Pieces {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.write_all(&self.piece)?;
-        self.sum.write(&self.piece);
+        self.sum.update(&self.piece);
         self.written += self.piece.len() as u64;
         self.piece.clear();
         Ok(())
@@ -94,7 +116,7 @@ impl Pieces {
 
     fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        self.file.write_all(&self.sum.finish().to_le_bytes())?;
+        self.file.write_all(&self.sum.digest().to_le_bytes())?;
         self.file.sync_all()
     }
 }
