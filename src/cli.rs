@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "view")]
+use crate::commands::view;
 use crate::commands::{
     self, branch, compare, completions, explain, failures, forecast, help, jobs, list, new, plot,
     replay, reproduce, run, schema, show, sweep, validate, verify, workflow, workload,
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Reproduce(reproduce::Args),
     Explain(explain::Args),
+    #[cfg(feature = "view")]
+    View(view::Args),
     Forecast(forecast::Args),
     Jobs(jobs::Args),
     New(new::Args),
@@ -87,6 +91,8 @@ impl Command {
             Command::Compare(args) => compare::run(args),
             Command::Reproduce(args) => reproduce::run(args),
             Command::Explain(args) => explain::run(args),
+            #[cfg(feature = "view")]
+            Command::View(args) => view::run(args),
             Command::Forecast(args) => forecast::run(args),
             Command::Jobs(args) => jobs::run(args),
             Command::New(args) => new::run(args),

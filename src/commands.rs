@@ -51,6 +51,8 @@ pub(crate) mod sweep;
 pub(crate) mod table;
 pub(crate) mod validate;
 pub(crate) mod verify;
+#[cfg(feature = "view")]
+pub(crate) mod view;
 pub(crate) mod workflow;
 pub(crate) mod workload;
 

@@ -59,8 +59,9 @@ mod report;
 mod shell;
 #[cfg(feature = "command")]
 mod slurm;
+
 #[cfg(feature = "command")]
-mod visible;
+use haggle_results::visible;
 
 pub use haggle_audit as audit;
 pub use haggle_experiment as experiment;

@@ -23,6 +23,7 @@ pub mod start_table;
 pub mod stats;
 pub mod sweep;
 pub mod sweep_folder;
+pub mod visible;
 pub mod writer;
 
 mod buffer;

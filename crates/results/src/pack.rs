@@ -205,6 +205,11 @@ impl Pack {
         self.runs.last().map(|run| run.run)
     }
 
+    /// Folders of the runs, relative to the sweep.
+    pub fn folders(&self) -> impl Iterator<Item = String> {
+        self.runs().iter().map(PackedRun::folder)
+    }
+
     /// Its runs.
     pub(crate) fn runs(&self) -> &[PackedRun] {
         &self.runs

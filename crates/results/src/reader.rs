@@ -489,6 +489,14 @@ impl TableData {
         value.unwrap_or(CellValue::Missing)
     }
 
+    /// A column of any type.
+    ///
+    /// # Errors
+    /// If it was not requested.
+    pub fn data(&self, name: &str) -> Result<&ColumnData, ResultsError> {
+        self.column(name)
+    }
+
     /// A column of floats or seconds.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// A text with all such characters as `\u001b`, which JSON and TOML read as the same. New lines and
 /// tabs stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     // The usual case needs no copy.
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -18,16 +18,16 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// A text in its shown form, and the new places of its bytes.
-pub(crate) struct Shown {
+pub struct Shown {
     /// The text.
-    pub(crate) text: String,
+    pub text: String,
     /// Places after a lengthened character: before, and now.
     moved: Vec<(usize, usize)>,
 }
 
 impl Shown {
     /// The shown form of a text; `None` if nothing changes.
-    pub(crate) fn of(text: &str) -> Option<Shown> {
+    pub fn of(text: &str) -> Option<Shown> {
         text.contains(is_hidden).then(|| {
             let mut shown = Shown { text: String::with_capacity(text.len()), moved: Vec::new() };
             for (at, c) in text.char_indices() {
@@ -41,7 +41,7 @@ impl Shown {
     }
 
     /// New place of a byte of the text.
-    pub(crate) fn place(&self, at: usize) -> usize {
+    pub fn place(&self, at: usize) -> usize {
         // The places are in order, because characters are read in order.
         let before = self.moved.partition_point(|&(place, _)| place <= at);
         match self.moved[..before].last() {

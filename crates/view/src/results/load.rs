@@ -1,0 +1,242 @@
+//! Reading of the tables, in the order in which the page needs them.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
+use haggle_results::reader::{Rows, TableData};
+use haggle_results::{ResultsError, RunReader, Table};
+
+use super::places::{Place, Places};
+use super::{Data, facts, looks, marks};
+use crate::clock::micros;
+use crate::scene::{Bar, ChartKind, Class, Scene, lanes};
+
+/// Reads the places, and publishes charts without bars.
+pub(super) fn begin(data: &Data) {
+    let mut problems = Vec::new();
+    let mut places = match data.run() {
+        Ok(run) => {
+            let about = run.about().ok();
+            let resources = run.resources().unwrap_or_else(|error| {
+                problems.push(error.to_string());
+                Vec::new()
+            });
+            let places = Places::of(&resources, about.as_ref());
+            let read = facts::Facts::read(run, &places, &mut problems);
+            data.facts.get_or_init(|| read);
+            places
+        }
+        Err(refusal) => {
+            problems.push(refusal.error);
+            Places::default()
+        }
+    };
+    problems.iter().for_each(|it| data.problem(it));
+    let mut scene = data.scene.write().unwrap_or_else(PoisonError::into_inner);
+    scene.charts = places.take_charts();
+    drop(scene);
+    data.places.get_or_init(|| places);
+}
+
+/// Reads the other tables.
+pub(super) fn everything(data: &Data) {
+    let (Ok(run), Some(places)) = (data.run(), data.places.get()) else {
+        data.loaded("charts");
+        data.loaded("jobs");
+        return;
+    };
+    charts(data, run, places);
+    data.loaded("charts");
+    looks::read(data, run, places);
+    data.loaded("jobs");
+}
+
+/// Reads all bars and marks.
+fn charts(data: &Data, run: &RunReader, places: &Places) {
+    let count = data.scene.read().unwrap_or_else(PoisonError::into_inner).charts.len();
+    let mut bars: Vec<Vec<Bar>> = Vec::new();
+    bars.resize_with(count, Vec::new);
+    let mut skipped = Skipped::default();
+    if places.any_provider() {
+        let read = placements(data, run, places, &mut bars, &mut skipped);
+        read.unwrap_or_else(|error| data.problem(&error.to_string()));
+    }
+    skipped.tell("placements", data);
+    let mut scene = data.scene.write().unwrap_or_else(PoisonError::into_inner);
+    for (chart, bars) in scene.charts.iter_mut().zip(bars) {
+        chart.set_bars(bars);
+    }
+    drop(scene);
+    data.changed();
+    if places.any_resource() && !data.has_stopped() {
+        let mut skipped = Skipped::default();
+        let read = slots(data, run, places, &mut skipped);
+        read.unwrap_or_else(|error| data.problem(&error.to_string()));
+        skipped.tell("attempts", data);
+    }
+    let problems = marks::read(data, run, places);
+    problems.iter().for_each(|it| data.problem(it));
+}
+
+/// Rows of a table that cannot be drawn.
+#[derive(Default)]
+pub(super) struct Skipped {
+    reasons: BTreeMap<&'static str, usize>,
+}
+
+impl Skipped {
+    pub(super) fn add(&mut self, reason: &'static str) {
+        *self.reasons.entry(reason).or_default() += 1;
+    }
+
+    fn tell(&self, table: &str, data: &Data) {
+        for (reason, count) in &self.reasons {
+            data.problem(&format!("`{table}`: {count} rows are not drawn: {reason}"));
+        }
+    }
+}
+
+/// End of a reading that was not needed any more.
+fn stopped() -> Result<(), ResultsError> {
+    Ok(())
+}
+
+const PLACEMENTS: [&str; 7] = [
+    "job",
+    "attempt",
+    "provider",
+    "first_resource",
+    "last_resource",
+    "starting_time",
+    "finish_time",
+];
+
+fn placements(
+    data: &Data,
+    run: &RunReader,
+    places: &Places,
+    bars: &mut [Vec<Bar>],
+    skipped: &mut Skipped,
+) -> Result<(), ResultsError> {
+    let charts = data.scene.read().unwrap_or_else(PoisonError::into_inner);
+    let sizes = Vec::from_iter(charts.charts.iter().map(|it| (it.first_number, it.rows)));
+    drop(charts);
+    run.in_batches(Table::Placements, &PLACEMENTS, &Rows::all(), |batch| {
+        if data.has_stopped() {
+            return stopped();
+        }
+        let place = places_of(&batch, places)?;
+        let (job, attempt) = (batch.integer("job")?, batch.integer("attempt")?);
+        let (first, last) = (batch.integer("first_resource")?, batch.integer("last_resource")?);
+        let (start, end) = (batch.real("starting_time")?, batch.real("finish_time")?);
+        for row in 0..batch.rows() {
+            let Some(place) = place[row] else {
+                skipped.add("their provider is not in `resources`");
+                continue;
+            };
+            let (from, rows) = sizes[place.chart];
+            let bar = bar((job[row], attempt[row]), (start[row], end[row]));
+            let span = first[row].zip(last[row]).and_then(|it| rows_of(it, from, rows));
+            match (bar, span) {
+                (Some(bar), Some((row, rows))) => bars[place.chart].push(Bar { row, rows, ..bar }),
+                (None, _) => skipped.add("a value is missing or out of range"),
+                (_, None) => skipped.add("their processors are not those of their provider"),
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The place of each row.
+pub(super) fn places_of(
+    batch: &TableData,
+    places: &Places,
+) -> Result<Vec<Option<Place>>, ResultsError> {
+    let names = batch.text("provider")?;
+    // Each name is looked up once per block.
+    let known = Vec::from_iter(names.texts.iter().map(|it| places.place(it)));
+    let place = |code: &Option<u32>| code.and_then(|it| known.get(it as usize).copied().flatten());
+    Ok(names.codes.iter().map(place).collect())
+}
+
+/// A bar without rows.
+fn bar(
+    (job, attempt): (Option<i64>, Option<i64>),
+    (start, end): (Option<f64>, Option<f64>),
+) -> Option<Bar> {
+    let (start, end) = (micros(start?)?, micros(end?)?);
+    Some(Bar {
+        start,
+        end: end.max(start),
+        row: 0,
+        rows: 1,
+        job: u32::try_from(job?).ok()?,
+        attempt: u16::try_from(attempt?.max(0)).unwrap_or(u16::MAX),
+        look: 0,
+        colour: 0,
+    })
+}
+
+/// Rows of a chart that run-wide numbers of processors have.
+pub(super) fn rows_of((first, last): (i64, i64), from: i64, rows: u32) -> Option<(u32, u32)> {
+    let top = first.checked_sub(from)?.max(0);
+    let bottom = last.checked_sub(from)?.checked_add(1)?.min(i64::from(rows));
+    let (top, count) = (u32::try_from(top).ok()?, u32::try_from(bottom.checked_sub(top)?).ok()?);
+    (count > 0).then_some((top, count))
+}
+
+const ATTEMPTS: [&str; 5] = ["job", "attempt", "provider", "queued_time", "slot_left_time"];
+
+/// Reads the slots of a grid.
+fn slots(
+    data: &Data,
+    run: &RunReader,
+    places: &Places,
+    skipped: &mut Skipped,
+) -> Result<(), ResultsError> {
+    let mut bands: BTreeMap<(usize, usize), Vec<Bar>> = BTreeMap::new();
+    run.in_batches(Table::Attempts, &ATTEMPTS, &Rows::all(), |batch| {
+        if data.has_stopped() {
+            return stopped();
+        }
+        let place = places_of(&batch, places)?;
+        let (job, attempt) = (batch.integer("job")?, batch.integer("attempt")?);
+        let (queued, left) = (batch.real("queued_time")?, batch.real("slot_left_time")?);
+        for row in 0..batch.rows() {
+            let Some(Place { chart, band: Some(band) }) = place[row] else { continue };
+            match bar((job[row], attempt[row]), (queued[row], left[row])) {
+                Some(bar) => bands.entry((chart, band)).or_default().push(bar),
+                None => skipped.add("a value is missing or out of range"),
+            }
+        }
+        Ok(())
+    })?;
+    let mut scene = data.scene.write().unwrap_or_else(PoisonError::into_inner);
+    put_slots(&mut scene, bands);
+    drop(scene);
+    data.changed();
+    Ok(())
+}
+
+/// Puts attempts on lanes, and gives each band as many rows as it needs.
+fn put_slots(scene: &mut Scene, mut bands: BTreeMap<(usize, usize), Vec<Bar>>) {
+    let grids = scene.charts.iter_mut().enumerate().filter(|it| it.1.kind == ChartKind::Grid);
+    for (number, chart) in grids {
+        let mut all = Vec::new();
+        let mut rows: u32 = 0;
+        for (place, band) in chart.bands.iter_mut().enumerate() {
+            let mut bars = bands.remove(&(number, place)).unwrap_or_default();
+            let spans = Vec::from_iter(bars.iter().map(|bar| (bar.start, bar.end)));
+            let (lane, count) = lanes(&spans);
+            (band.first_row, band.rows) = (rows, count.max(1));
+            for (bar, lane) in bars.iter_mut().zip(lane) {
+                bar.row = rows + lane;
+                bar.set_class(Class::GridTask);
+            }
+            rows += band.rows;
+            all.extend(bars);
+        }
+        chart.rows = rows;
+        chart.set_bars(all);
+    }
+}

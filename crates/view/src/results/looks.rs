@@ -1,0 +1,181 @@
+//! Looks of bars: classes of their jobs, colours of their workloads, attempts that were lost; and
+//! ticks of promises.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::PoisonError;
+
+use haggle_results::reader::{CellValue, Rows};
+use haggle_results::{ResultsError, RunReader, Table};
+
+use super::Data;
+use super::places::Places;
+use crate::clock::micros;
+use crate::scene::{ChartKind, Class, Tick, TickKind, flag};
+
+/// Largest number of a job. A damaged table may have any.
+const JOB_MAX: usize = 1 << 28;
+
+/// Look of a job: class and colour, and its promise.
+#[derive(Clone, Copy, Default)]
+struct Look {
+    class: u8,
+    colour: u8,
+}
+
+/// Reads what the looks need, and changes the bars.
+pub(super) fn read(data: &Data, run: &RunReader, _places: &Places) {
+    let mut jobs = Jobs::default();
+    let read = [jobs.classes(run), jobs.reservations(run), jobs.losses(run)];
+    for error in read.into_iter().filter_map(Result::err) {
+        data.problem(&error.to_string());
+    }
+    if data.has_stopped() {
+        return;
+    }
+    let mut scene = data.scene.write().unwrap_or_else(PoisonError::into_inner);
+    for chart in &mut scene.charts {
+        let is_grid = chart.kind == ChartKind::Grid;
+        chart.change_looks(|bar| {
+            let look = jobs.looks.get(bar.job as usize).copied().unwrap_or_default();
+            bar.colour = look.colour;
+            let class = if is_grid { Class::GridTask as u8 } else { look.class };
+            let flags = match jobs.losses.get(&(bar.job, bar.attempt)) {
+                // The other tasks of a bag may have continued.
+                Some(&(flags, end)) if is_grid || end.is_none_or(|end| end == bar.end) => flags,
+                _ => 0,
+            };
+            bar.look = class | flags;
+        });
+        let ticks = ticks(chart, &jobs.promises);
+        chart.set_ticks(ticks);
+    }
+}
+
+/// Ticks at the last bars of jobs with a promise.
+fn ticks(chart: &crate::scene::Chart, promises: &HashMap<u32, (i64, TickKind)>) -> Vec<Tick> {
+    if promises.is_empty() {
+        return Vec::new();
+    }
+    let mut last: HashMap<u32, (i64, u32, u32)> = HashMap::new();
+    for bar in chart.bars().iter().filter(|bar| promises.contains_key(&bar.job)) {
+        let place = last.entry(bar.job).or_insert((bar.start, bar.row, bar.rows));
+        if (bar.start, bar.row) > (place.0, place.1) {
+            *place = (bar.start, bar.row, bar.rows);
+        }
+    }
+    let tick = |(&job, &(_, row, rows)): (&u32, &(i64, u32, u32))| {
+        let (time, kind) = *promises.get(&job)?;
+        Some(Tick { time, row, rows, job, kind })
+    };
+    // The order is that of `set_ticks`.
+    #[expect(clippy::iter_over_hash_type, reason = "ticks are sorted by the chart")]
+    let ticks = last.iter().filter_map(tick).collect();
+    ticks
+}
+
+/// What is read of the jobs.
+#[derive(Default)]
+struct Jobs {
+    looks: Vec<Look>,
+    promises: HashMap<u32, (i64, TickKind)>,
+    /// Flags of attempts that did not complete, and their ends.
+    losses: HashMap<(u32, u16), (u8, Option<i64>)>,
+}
+
+impl Jobs {
+    fn classes(&mut self, run: &RunReader) -> Result<(), ResultsError> {
+        const COLUMNS: [&str; 8] = [
+            "job",
+            "workload_name",
+            "class",
+            "shape",
+            "providers_used",
+            "promised_finish_time",
+            "finish_time",
+            "left_time",
+        ];
+        let mut colours: BTreeMap<String, u8> = BTreeMap::new();
+        let about = run.about().ok();
+        for (number, workload) in about.iter().flat_map(|it| &it.workloads).enumerate() {
+            colours.insert(workload.name.clone(), (number % 8) as u8);
+        }
+        run.in_batches(Table::Jobs, &COLUMNS, &Rows::all(), |batch| {
+            let (workloads, shapes, classes) =
+                (batch.text("workload_name")?, batch.text("shape")?, batch.text("class")?);
+            let colour_of = |name: &String| colours.get(name).copied().unwrap_or(0);
+            let colour = Vec::from_iter(workloads.texts.iter().map(colour_of));
+            let is_bag = Vec::from_iter(shapes.texts.iter().map(|it| it == "bag"));
+            let is_external = Vec::from_iter(classes.texts.iter().map(|it| it == "external"));
+            let has = |all: &[bool], code: Option<u32>| {
+                code.and_then(|it| all.get(it as usize).copied()).unwrap_or(false)
+            };
+            let (numbers, used) = (batch.integer("job")?, batch.integer("providers_used")?);
+            for row in 0..batch.rows() {
+                let job = numbers[row].and_then(|it| usize::try_from(it).ok());
+                let Some(job) = job.filter(|it| *it < JOB_MAX) else { continue };
+                let class = match used[row] {
+                    _ if has(&is_bag, shapes.codes[row]) => Class::BagShare,
+                    Some(used) if used > 1 => Class::Part,
+                    _ if has(&is_external, classes.codes[row]) => Class::External,
+                    _ => Class::Local,
+                };
+                let code = workloads.codes[row].map_or(usize::MAX, |it| it as usize);
+                let colour = colour.get(code).copied().unwrap_or(0);
+                if self.looks.len() <= job {
+                    self.looks.resize(job + 1, Look::default());
+                }
+                self.looks[job] = Look { class: class as u8, colour };
+                let real = |name| match batch.cell(row, name) {
+                    CellValue::Real(value) => micros(value),
+                    _ => None,
+                };
+                let Some(promised) = real("promised_finish_time") else { continue };
+                let kind = match (real("finish_time"), real("left_time")) {
+                    (Some(end), _) if end <= promised => TickKind::Kept,
+                    (Some(_), _) => TickKind::Broken,
+                    (None, Some(left)) if left > promised => TickKind::Broken,
+                    _ => TickKind::Open,
+                };
+                self.promises.insert(job as u32, (promised, kind));
+            }
+            Ok(())
+        })
+    }
+
+    fn reservations(&mut self, run: &RunReader) -> Result<(), ResultsError> {
+        if !run.has(Table::Reservations) {
+            return Ok(());
+        }
+        let rows = run.columns(Table::Reservations, &["job"])?;
+        for job in rows.integer("job")?.iter().flatten() {
+            let job = usize::try_from(*job).ok();
+            if let Some(look) = job.and_then(|it| self.looks.get_mut(it)) {
+                look.class = Class::Reservation as u8;
+            }
+        }
+        Ok(())
+    }
+
+    fn losses(&mut self, run: &RunReader) -> Result<(), ResultsError> {
+        const COLUMNS: [&str; 4] = ["job", "attempt", "finish_time", "outcome"];
+        let words = ["failed", "given_up", "unfinished", "stranded"].map(str::to_owned);
+        let lost = Rows::all().with("outcome", words);
+        run.in_batches(Table::Attempts, &COLUMNS, &lost, |batch| {
+            let (jobs, attempts) = (batch.integer("job")?, batch.integer("attempt")?);
+            let (ends, outcomes) = (batch.real("finish_time")?, batch.text("outcome")?);
+            for row in 0..batch.rows() {
+                let flags = match outcomes.at(row) {
+                    Some("failed" | "stranded") => flag::LOST,
+                    Some("given_up") => flag::GIVEN_UP,
+                    _ => flag::RUNNING,
+                };
+                let job = jobs[row].and_then(|it| u32::try_from(it).ok());
+                let attempt = attempts[row].map(|it| u16::try_from(it.max(0)).unwrap_or(u16::MAX));
+                if let Some(key) = job.zip(attempt) {
+                    self.losses.insert(key, (flags, ends[row].and_then(micros)));
+                }
+            }
+            Ok(())
+        })
+    }
+}

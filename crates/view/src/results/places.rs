@@ -1,0 +1,104 @@
+//! Places where jobs run: charts, their bands, and their names.
+
+use std::collections::HashMap;
+
+use haggle_results::{About, ResourceRow};
+
+use crate::scene::{Band, Chart, ChartKind};
+
+/// Most rows of a chart. A damaged table may state any number.
+const ROWS_MAX: i64 = 1 << 30;
+
+/// Charts without bars, and the places of names.
+#[derive(Default)]
+pub(super) struct Places {
+    charts: Vec<Chart>,
+    by_name: HashMap<String, Place>,
+}
+
+/// A place of bars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) chart: usize,
+    /// Band of a grid.
+    pub(super) band: Option<usize>,
+}
+
+impl Places {
+    /// The charts of these resources. Resources of a grid are bands of one chart.
+    pub(super) fn of(resources: &[ResourceRow], about: Option<&About>) -> Places {
+        let mut places = Places::default();
+        let mut grid: Option<usize> = None;
+        for row in resources {
+            if !row.is_shared() {
+                places.add_provider(row);
+                continue;
+            }
+            let chart = *grid.get_or_insert_with(|| {
+                let name = about.and_then(grid_name).unwrap_or("grid").to_owned();
+                places.charts.push(Chart::new(name, ChartKind::Grid));
+                places.charts.len() - 1
+            });
+            places.add_resource(chart, row);
+        }
+        places
+    }
+
+    fn add_provider(&mut self, row: &ResourceRow) {
+        // The schedulers of clusters of plans share their processors over time.
+        let is_cluster = row.scheduler.starts_with("time-shared");
+        let kind = if is_cluster { ChartKind::Cluster } else { ChartKind::Provider };
+        let mut chart = Chart::new(row.provider.clone(), kind);
+        chart.rows = row.processors.clamp(0, ROWS_MAX) as u32;
+        chart.first_number = row.first;
+        chart.scheduler = row.scheduler.clone();
+        chart.speed = Some(row.speed);
+        chart.utilisation = row.utilisation;
+        chart.jobs = row.jobs;
+        let (name, rows) = (row.provider.clone(), chart.rows);
+        chart.bands.push(Band { name: name.clone(), site: None, first_row: 0, rows });
+        self.by_name.insert(name, Place { chart: self.charts.len(), band: None });
+        self.charts.push(chart);
+    }
+
+    fn add_resource(&mut self, chart: usize, row: &ResourceRow) {
+        let place = &mut self.charts[chart];
+        let band = place.bands.len();
+        let (name, site) = (row.provider.clone(), row.site.clone());
+        // The number of slots in use follows from the attempts.
+        place.bands.push(Band { name: name.clone(), site, first_row: place.rows, rows: 1 });
+        place.rows = place.rows.saturating_add(1);
+        place.jobs = place.jobs.saturating_add(row.jobs);
+        if place.scheduler.is_empty() {
+            place.scheduler = row.scheduler.clone();
+        }
+        self.by_name.insert(name, Place { chart, band: Some(band) });
+    }
+
+    pub(super) fn charts(&self) -> &[Chart] {
+        &self.charts
+    }
+
+    pub(super) fn take_charts(&mut self) -> Vec<Chart> {
+        std::mem::take(&mut self.charts)
+    }
+
+    pub(super) fn any_provider(&self) -> bool {
+        self.by_name.values().any(|it| it.band.is_none())
+    }
+
+    pub(super) fn any_resource(&self) -> bool {
+        self.by_name.values().any(|it| it.band.is_some())
+    }
+
+    pub(super) fn place(&self, name: &str) -> Option<Place> {
+        self.by_name.get(name).copied()
+    }
+}
+
+/// The grid to which users of its workloads submit.
+fn grid_name(about: &About) -> Option<&str> {
+    use haggle_results::about::RunsOnGrid;
+    let mut on_grid = about.workloads.iter().filter(|it| it.on_grid == RunsOnGrid::Always);
+    on_grid.find_map(|it| it.users.first()).map(|it| it.submits_to.as_str())
+}

@@ -1,0 +1,197 @@
+//! A window of a chart on columns and lanes of pixels.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::density::Density;
+use super::{Bar, Mark, Tick};
+
+/// `HGT1`, the first bytes of a tile.
+const MAGIC: u32 = 0x3154_4748;
+
+/// A window and its size in pixels.
+#[derive(Clone, Debug)]
+pub struct TileQuery<'a> {
+    /// Start, µs.
+    pub from: i64,
+    /// End, µs; behind the start.
+    pub to: i64,
+    /// Columns of pixels, at least 1.
+    pub columns: u32,
+    /// First row.
+    pub first_row: u32,
+    /// Number of rows, at least 1.
+    pub rows: u32,
+    /// Lanes of pixels, at least 1.
+    pub lanes: u32,
+    /// Results of a comparison, by job.
+    pub compared: Option<&'a [u8]>,
+    /// Only these jobs are shown; `None` = all.
+    pub only: Option<&'a HashSet<u32>>,
+}
+
+impl TileQuery<'_> {
+    /// Lanes that are drawn: a lane is never smaller than a row.
+    pub fn drawn_lanes(&self) -> u32 {
+        self.lanes.min(self.rows)
+    }
+
+    pub(super) fn row_range(&self) -> Range<u32> {
+        self.first_row..self.first_row.saturating_add(self.rows)
+    }
+
+    pub(super) fn shows_job(&self, job: u32) -> bool {
+        self.only.is_none_or(|only| only.contains(&job))
+    }
+
+    pub(super) fn shows(&self, bar: &Bar) -> bool {
+        self.shows_job(bar.job)
+    }
+
+    /// True if something at a place is in the window.
+    pub(super) fn has(&self, start: i64, end: i64, row: u32, rows: u32) -> bool {
+        let all = self.row_range();
+        start < self.to
+            && (end > self.from || start >= self.from)
+            && row < all.end
+            && row.saturating_add(rows) > all.start
+    }
+
+    /// True if a bar is at least a column wide and a lane high, without a rounding error.
+    pub fn is_drawn(&self, bar: &Bar) -> bool {
+        let wide = i128::from(bar.length()) * i128::from(self.columns);
+        let high = u64::from(bar.rows) * u64::from(self.drawn_lanes());
+        wide >= i128::from(self.to - self.from) && high >= u64::from(self.rows)
+    }
+
+    /// A time as a part of the window: 0 is its start, 1 its end.
+    fn part(&self, time: i64) -> f64 {
+        // The origin is subtracted as an integer, so that a microsecond counts after years, too.
+        (time - self.from) as f64 / (self.to - self.from) as f64
+    }
+
+    fn clamped(&self, time: i64) -> f32 {
+        self.part(time).clamp(-1.0, 2.0) as f32
+    }
+}
+
+/// A drawn window.
+#[derive(Debug, Default)]
+pub struct Tile {
+    columns: u32,
+    lanes: u32,
+    first_row: u32,
+    rows: u32,
+    from: i64,
+    to: i64,
+    /// Bars: start, end, first row, rows, job, style.
+    pub bars: Vec<(f32, f32, u32, u32, u32, u32)>,
+    /// Marks: start, end, first row, rows, kind.
+    pub marks: Vec<(f32, f32, u32, u32, u32)>,
+    /// Ticks: time, first row, rows, job, kind.
+    pub ticks: Vec<(f32, u32, u32, u32, u32)>,
+    /// Busy share of each cell, and the share of lost attempts; empty without narrow bars.
+    pub density: Option<(Vec<u8>, Vec<u8>)>,
+    busy: Option<Density>,
+    lost: Option<Density>,
+}
+
+impl Tile {
+    /// A tile of a window without anything.
+    pub(super) fn empty(query: &TileQuery<'_>) -> Tile {
+        let (columns, lanes) = (query.columns, query.drawn_lanes());
+        Tile {
+            columns,
+            lanes,
+            first_row: query.first_row,
+            rows: query.rows,
+            from: query.from,
+            to: query.to,
+            busy: Some(Density::new(columns, lanes)),
+            lost: Some(Density::new(columns, lanes)),
+            ..Tile::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, query: &TileQuery<'_>, bar: &Bar) {
+        if !query.is_drawn(bar) {
+            let columns = f64::from(self.columns);
+            let across = (query.part(bar.start) * columns, query.part(bar.end) * columns);
+            let lanes = f64::from(self.lanes) / f64::from(query.rows);
+            let lane = |row: i64| (row - i64::from(query.first_row)) as f64 * lanes;
+            let row = i64::from(bar.row);
+            let along = (lane(row), lane(row + i64::from(bar.rows)));
+            let lost = if bar.is_lost() { self.lost.as_mut() } else { None };
+            for density in self.busy.as_mut().into_iter().chain(lost) {
+                density.add(across, along);
+            }
+            return;
+        }
+        let compared = query
+            .compared
+            .map_or(0, |all| u32::from(all.get(bar.job as usize).copied().unwrap_or(0)));
+        let style = bar.style() | compared << 8;
+        let (start, end) = (query.clamped(bar.start), query.clamped(bar.end));
+        self.bars.push((start, end, bar.row, bar.rows, bar.job, style));
+    }
+
+    pub(super) fn add_mark(&mut self, query: &TileQuery<'_>, mark: &Mark) {
+        let (start, end) = (query.clamped(mark.start), query.clamped(mark.end));
+        self.marks.push((start, end, mark.row, mark.rows, mark.kind as u32));
+    }
+
+    pub(super) fn add_tick(&mut self, query: &TileQuery<'_>, tick: &Tick) {
+        let time = query.clamped(tick.time);
+        self.ticks.push((time, tick.row, tick.rows, tick.job, tick.kind as u32));
+    }
+
+    /// The tile with its density.
+    pub(super) fn finished(mut self) -> Tile {
+        let busy = self.busy.take().filter(|it| !it.is_empty());
+        let lost = self.lost.take();
+        self.density = busy.map(|busy| {
+            let none = || vec![0; self.columns as usize * self.lanes as usize];
+            let lost = lost.filter(|it| !it.is_empty()).map_or_else(none, |it| it.bytes());
+            (busy.bytes(), lost)
+        });
+        self
+    }
+
+    /// The bytes of the interface.
+    pub fn encode(&self, version: u64) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64 + self.bars.len() * 24);
+        let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+        for word in [MAGIC, self.columns, self.lanes, self.first_row] {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend((self.from as f64).to_le_bytes());
+        out.extend((self.to as f64).to_le_bytes());
+        let has_density = u32::from(self.density.is_some());
+        let (bars, marks, ticks) = (self.bars.len(), self.marks.len(), self.ticks.len());
+        for word in [self.rows, count(bars), count(marks), count(ticks), has_density, 0] {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend(version.to_le_bytes());
+        self.bars.iter().for_each(|it| out.extend(it.0.to_le_bytes()));
+        self.bars.iter().for_each(|it| out.extend(it.1.to_le_bytes()));
+        self.bars.iter().for_each(|it| out.extend(it.2.to_le_bytes()));
+        self.bars.iter().for_each(|it| out.extend(it.3.to_le_bytes()));
+        self.bars.iter().for_each(|it| out.extend(it.4.to_le_bytes()));
+        self.bars.iter().for_each(|it| out.extend(it.5.to_le_bytes()));
+        self.marks.iter().for_each(|it| out.extend(it.0.to_le_bytes()));
+        self.marks.iter().for_each(|it| out.extend(it.1.to_le_bytes()));
+        self.marks.iter().for_each(|it| out.extend(it.2.to_le_bytes()));
+        self.marks.iter().for_each(|it| out.extend(it.3.to_le_bytes()));
+        self.marks.iter().for_each(|it| out.extend(it.4.to_le_bytes()));
+        self.ticks.iter().for_each(|it| out.extend(it.0.to_le_bytes()));
+        self.ticks.iter().for_each(|it| out.extend(it.1.to_le_bytes()));
+        self.ticks.iter().for_each(|it| out.extend(it.2.to_le_bytes()));
+        self.ticks.iter().for_each(|it| out.extend(it.3.to_le_bytes()));
+        self.ticks.iter().for_each(|it| out.extend(it.4.to_le_bytes()));
+        if let Some((busy, lost)) = &self.density {
+            out.extend(busy);
+            out.extend(lost);
+        }
+        out
+    }
+}

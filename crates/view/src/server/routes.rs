@@ -1,0 +1,48 @@
+//! Routes of all views.
+
+mod charts;
+mod compared;
+mod jobs;
+mod overview;
+mod said;
+
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, web};
+
+use super::{Site, page};
+use crate::{Refusal, View};
+
+/// Adds the routes, and the files of the page.
+pub(super) fn add(config: &mut web::ServiceConfig) {
+    for (path, add) in [
+        ("/api/views", web::get().to(overview::views)),
+        ("/api/views/{view}", web::get().to(overview::overview)),
+        ("/api/views/{view}/charts/{chart}/bands", web::get().to(charts::bands)),
+        ("/api/views/{view}/charts/{chart}/tile", web::get().to(charts::tile)),
+        ("/api/views/{view}/charts/{chart}/at", web::get().to(charts::at)),
+        ("/api/views/{view}/charts/{chart}/sum", web::get().to(charts::sum)),
+        ("/api/views/{view}/series", web::get().to(charts::series)),
+        ("/api/views/{view}/jobs", web::get().to(jobs::jobs)),
+        ("/api/views/{view}/jobs/{job}", web::get().to(jobs::job)),
+        ("/api/views/{view}/find", web::get().to(jobs::find)),
+        ("/api/views/{view}/messages", web::get().to(said::messages)),
+        ("/api/views/{view}/told", web::get().to(said::told)),
+        ("/api/views/{view}/differences", web::get().to(compared::differences)),
+        ("/api/views/{view}/picture", web::get().to(charts::picture)),
+    ] {
+        config.route(path, add);
+    }
+    config.route("/{file:[^/]*}", web::get().to(page::file));
+}
+
+/// A number in the path.
+fn number<T: std::str::FromStr>(request: &HttpRequest, name: &str) -> Result<T, Refusal> {
+    let text = request.match_info().query(name);
+    text.parse().map_err(|_| Refusal::missing(format!("`{text}` is no number of a {name}")))
+}
+
+/// The view of the path.
+fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
+    site.views.get(number(request, "view")?)
+}

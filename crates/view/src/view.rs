@@ -1,0 +1,643 @@
+//! A view: everything that the routes of the server need of a run or a simulation.
+
+use std::path::PathBuf;
+use std::sync::{Arc, RwLockReadGuard};
+
+use serde::Serialize;
+
+use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
+use crate::scene::{AreaSum, Band, Chart, ChartKind, Scene, Tile, TileQuery};
+use crate::shown::shown;
+
+/// Kind of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A finished run, read from its results.
+    Run,
+    /// A simulation that is stepped.
+    Simulation,
+}
+
+/// Reason why a request has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// Status of HTTP.
+    #[serde(skip)]
+    pub status: u16,
+    /// The reason.
+    pub error: String,
+    /// A remedy.
+    pub help: Option<String>,
+}
+
+impl Refusal {
+    fn new(status: u16, error: impl Into<String>, help: Option<&str>) -> Refusal {
+        Refusal { status, error: shown(&error.into()), help: help.map(str::to_owned) }
+    }
+
+    /// The request is wrong.
+    pub fn wrong(error: impl Into<String>, help: &str) -> Refusal {
+        Refusal::new(400, error, Some(help))
+    }
+
+    /// There is no such thing.
+    pub fn missing(error: impl Into<String>) -> Refusal {
+        Refusal::new(404, error, None)
+    }
+
+    /// The view cannot do this, or not now.
+    pub fn conflict(error: impl Into<String>, help: &str) -> Refusal {
+        Refusal::new(409, error, Some(help))
+    }
+}
+
+/// Identity of a view.
+#[derive(Clone, Debug, Serialize)]
+pub struct Identity {
+    /// Kind.
+    pub kind: Kind,
+    /// Name: that of its scenario.
+    pub name: String,
+    /// Its folder or file.
+    pub path: PathBuf,
+    /// The view from which it branched.
+    pub base: Option<usize>,
+    /// Time of the branch, µs.
+    pub branch_at: Option<i64>,
+}
+
+/// First answer about a view.
+#[derive(Clone, Debug, Serialize)]
+pub struct Overview {
+    /// Number of the view.
+    pub id: usize,
+    /// Kind.
+    pub kind: Kind,
+    /// Name of its scenario.
+    pub name: String,
+    /// Master seed.
+    pub seed: Option<u64>,
+    /// Grows with each change of its data.
+    pub version: u64,
+    /// Parts that are still being read.
+    pub loading: Vec<&'static str>,
+    /// First time, µs.
+    pub from: i64,
+    /// Last time, µs.
+    pub until: i64,
+    /// Time of a simulation, µs.
+    pub now: Option<i64>,
+    /// Charts.
+    pub charts: Vec<ChartEntry>,
+    /// Actors.
+    pub actors: Vec<ActorEntry>,
+    /// Series that can be asked for.
+    pub series: Vec<SeriesEntry>,
+    /// Metrics of the summary.
+    pub metrics: Vec<MetricEntry>,
+    /// Tables.
+    pub tables: Vec<TableEntry>,
+    /// Messages that the view has.
+    pub messages: MessagesKept,
+    /// Problems with its data.
+    pub problems: Vec<String>,
+    /// Kinds of pictures that can be drawn.
+    pub pictures: Vec<&'static str>,
+}
+
+/// A chart in the overview.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChartEntry {
+    /// Number.
+    pub id: usize,
+    /// Name.
+    pub name: String,
+    /// Kind.
+    pub kind: ChartKind,
+    /// Number of rows.
+    pub rows: u32,
+    /// `processors` or `slots`.
+    pub row_unit: &'static str,
+    /// Run-wide number of row 0.
+    pub first_number: i64,
+    /// Number of bands.
+    pub bands: usize,
+    /// Scheduler in words.
+    pub scheduler: String,
+    /// Speed.
+    pub speed: Option<f64>,
+    /// Utilisation.
+    pub utilisation: Option<f64>,
+    /// Jobs that started there.
+    pub jobs: i64,
+}
+
+impl ChartEntry {
+    /// The entry of a chart.
+    pub fn of(id: usize, chart: &Chart) -> ChartEntry {
+        ChartEntry {
+            id,
+            name: shown(&chart.name),
+            kind: chart.kind,
+            rows: chart.rows,
+            row_unit: if chart.kind == ChartKind::Grid { "slots" } else { "processors" },
+            first_number: chart.first_number,
+            bands: chart.bands.len(),
+            scheduler: shown(&chart.scheduler),
+            speed: chart.speed,
+            utilisation: chart.utilisation,
+            jobs: chart.jobs,
+        }
+    }
+}
+
+/// An actor in the overview.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActorEntry {
+    /// Number, in the order of the list.
+    pub id: usize,
+    /// Name.
+    pub name: String,
+    /// `provider`, `grid`, `metascheduler`, `user` or `actor`.
+    pub kind: &'static str,
+}
+
+/// A series in the overview.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesEntry {
+    /// Identification, such as `queue:0` or `busy:all`.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// Unit.
+    pub unit: &'static str,
+    /// Its chart.
+    pub chart: Option<usize>,
+}
+
+/// A metric of the summary.
+#[derive(Clone, Debug, Serialize)]
+pub struct MetricEntry {
+    /// Name.
+    pub name: String,
+    /// Title.
+    pub title: String,
+    /// Unit.
+    pub unit: String,
+    /// Value.
+    pub value: f64,
+}
+
+/// A table in the overview.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableEntry {
+    /// Name.
+    pub name: &'static str,
+    /// Number of rows, once known.
+    pub rows: Option<usize>,
+}
+
+/// Messages that a view has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessagesKept {
+    /// Each message.
+    All,
+    /// Their numbers.
+    Counts,
+    /// None.
+    None,
+}
+
+/// A window of series.
+#[derive(Clone, Debug)]
+pub struct SeriesQuery {
+    /// Their identifications.
+    pub ids: Vec<String>,
+    /// Start, µs.
+    pub from: i64,
+    /// End, µs.
+    pub to: i64,
+    /// Columns.
+    pub columns: u32,
+}
+
+/// Series of a window.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesAnswer {
+    /// Start, µs.
+    pub from: i64,
+    /// End, µs.
+    pub to: i64,
+    /// Columns.
+    pub columns: u32,
+    /// In the order of the request.
+    pub series: Vec<SeriesColumns>,
+}
+
+/// Values of a series by column.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesColumns {
+    /// Identification.
+    pub id: String,
+    /// Smallest value in each column.
+    pub min: Vec<f64>,
+    /// Largest value in each column.
+    pub max: Vec<f64>,
+    /// Mean over each column.
+    pub mean: Vec<f64>,
+}
+
+/// All that is known about a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobAnswer {
+    /// Its number in the run.
+    pub job: u32,
+    /// Its columns.
+    pub values: Vec<JobValue>,
+    /// Its attempts.
+    pub attempts: Vec<JobAttempt>,
+    /// Its bars.
+    pub bars: Vec<JobBar>,
+    /// Promised completions.
+    pub promises: Vec<JobPromise>,
+    /// The job that the same user submitted before it.
+    pub previous_of_user: Option<u32>,
+    /// The job that the same user submitted after it.
+    pub next_of_user: Option<u32>,
+    /// Its story in words.
+    pub story: Story,
+}
+
+/// A column of a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobValue {
+    /// Name of the column.
+    pub name: &'static str,
+    /// Value.
+    pub value: serde_json::Value,
+    /// Unit.
+    pub unit: &'static str,
+    /// Meaning.
+    pub meaning: &'static str,
+}
+
+/// An attempt of a job. Times in µs.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobAttempt {
+    /// Number.
+    pub attempt: i64,
+    /// Provider or resource.
+    pub provider: String,
+    /// When it was queued.
+    pub queued: Option<i64>,
+    /// Start.
+    pub start: Option<i64>,
+    /// End.
+    pub end: Option<i64>,
+    /// How it ended.
+    pub outcome: String,
+    /// Processors.
+    pub processors: i64,
+}
+
+/// A bar of a job. Times in µs.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobBar {
+    /// Its chart.
+    pub chart: usize,
+    /// First row.
+    pub row: u32,
+    /// Rows.
+    pub rows: u32,
+    /// Start.
+    pub start: i64,
+    /// End.
+    pub end: i64,
+    /// Style as in tiles.
+    pub style: u32,
+}
+
+/// A promised completion. Times in µs.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobPromise {
+    /// The attempt; `None` for the promise of the whole job.
+    pub attempt: Option<i64>,
+    /// Promised time.
+    pub time: i64,
+    /// `kept`, `broken` or `open`.
+    pub state: &'static str,
+}
+
+/// A job's story in words.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Story {
+    /// Title.
+    pub title: String,
+    /// Lines.
+    pub lines: Vec<StoryLine>,
+}
+
+/// A line of a story.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoryLine {
+    /// Its time, µs.
+    pub time: Option<i64>,
+    /// Text.
+    pub text: String,
+}
+
+/// Something that a search found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Match {
+    /// `job`, `chart`, `actor` or `band`.
+    pub kind: &'static str,
+    /// Its number.
+    pub id: usize,
+    /// Text for the list. Of a band, also its chart and first row are there.
+    pub label: String,
+    /// Chart of a band.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chart: Option<usize>,
+    /// First row of a band.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
+}
+
+/// Request of messages.
+#[derive(Clone, Debug, Default)]
+pub struct MessagesQuery {
+    /// About this job.
+    pub job: Option<u32>,
+    /// Not before, µs.
+    pub from: Option<i64>,
+    /// Before, µs.
+    pub to: Option<i64>,
+    /// Sent or received by this actor.
+    pub actor: Option<String>,
+    /// Known to this actor.
+    pub known_to: Option<String>,
+    /// First row.
+    pub first: usize,
+    /// Number of rows.
+    pub count: usize,
+}
+
+/// Messages.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct MessagesAnswer {
+    /// Number of matching messages.
+    pub total: usize,
+    /// Rows of the page.
+    pub rows: Vec<MessageEntry>,
+    /// A remark.
+    pub note: Option<String>,
+}
+
+/// A message.
+#[derive(Clone, Debug, Serialize)]
+pub struct MessageEntry {
+    /// Its number: its place in the table.
+    pub number: usize,
+    /// Time, µs.
+    pub time: i64,
+    /// Sender.
+    pub sender: String,
+    /// Receiver.
+    pub receiver: String,
+    /// Kind.
+    pub kind: String,
+    /// Its job.
+    pub job: Option<u32>,
+    /// Fault.
+    pub fault: Option<String>,
+}
+
+/// Items that one actor told another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Told {
+    /// Actor that the items are about.
+    pub sender: String,
+    /// Kind of the items.
+    pub item: String,
+    /// Number of items.
+    pub count: i64,
+    /// First time, µs.
+    pub first: i64,
+    /// Last time, µs.
+    pub last: i64,
+}
+
+/// Differences between the jobs of two views.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Differences {
+    /// Jobs with the same place and start.
+    pub same: usize,
+    /// Jobs that start earlier here.
+    pub earlier: usize,
+    /// Jobs that start later here.
+    pub later: usize,
+    /// Jobs on another provider.
+    pub elsewhere: usize,
+    /// Jobs that only this view has.
+    pub only_here: usize,
+    /// Jobs that only the other view has.
+    pub only_there: usize,
+    /// Largest differences of starts.
+    pub largest: Vec<Difference>,
+}
+
+/// Difference of a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct Difference {
+    /// Its number here.
+    pub job: u32,
+    /// Its name.
+    pub label: String,
+    /// Start here, µs.
+    pub start_here: Option<i64>,
+    /// Start there, µs.
+    pub start_there: Option<i64>,
+    /// Provider here.
+    pub provider_here: Option<String>,
+    /// Provider there.
+    pub provider_there: Option<String>,
+}
+
+/// Request of a picture.
+#[derive(Clone, Debug, Default)]
+pub struct PictureQuery {
+    /// Kind of the figure.
+    pub kind: String,
+    /// `png`, `svg` or `pdf`.
+    pub format: String,
+    /// Start, µs.
+    pub from: Option<i64>,
+    /// End, µs.
+    pub to: Option<i64>,
+    /// Only this provider.
+    pub provider: Option<String>,
+    /// Only this job, or marked.
+    pub job: Option<u32>,
+    /// Width, pixels.
+    pub width: Option<u32>,
+    /// Height, pixels.
+    pub height: Option<u32>,
+}
+
+/// A picture.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Type of the file.
+    pub media_type: &'static str,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+/// Largest number of bands in an answer.
+const BANDS_MAX: usize = 10_000;
+
+/// A run or a simulation.
+pub trait View: Send + Sync {
+    /// Its identity.
+    fn identity(&self) -> Identity;
+
+    /// Grows with each change of its data.
+    fn version(&self) -> u64;
+
+    /// Its overview; the caller sets the number of the view.
+    ///
+    /// # Errors
+    /// If it has none now.
+    fn overview(&self) -> Result<Overview, Refusal>;
+
+    /// Its charts.
+    ///
+    /// # Errors
+    /// If it has none now.
+    fn scene(&self) -> Result<RwLockReadGuard<'_, Scene>, Refusal>;
+
+    /// Its table of jobs.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn job_table(&self) -> Result<Arc<dyn JobTable>, Refusal>;
+
+    /// The jobs that an actor knows: those on its own processors, and those of its messages.
+    ///
+    /// # Errors
+    /// If the actor is unknown, or the view cannot tell.
+    fn known_to(&self, actor: &str) -> Result<Arc<Known>, Refusal>;
+
+    /// Values of series.
+    ///
+    /// # Errors
+    /// If a series is unknown.
+    fn series(&self, query: &SeriesQuery) -> Result<SeriesAnswer, Refusal>;
+
+    /// All about a job.
+    ///
+    /// # Errors
+    /// If it is unknown.
+    fn job(&self, job: u32) -> Result<JobAnswer, Refusal>;
+
+    /// Things with a text in their name.
+    ///
+    /// # Errors
+    /// If it cannot search.
+    fn find(&self, text: &str) -> Result<Vec<Match>, Refusal>;
+
+    /// Messages.
+    ///
+    /// # Errors
+    /// If the messages cannot be read.
+    fn messages(&self, query: &MessagesQuery) -> Result<MessagesAnswer, Refusal>;
+
+    /// Items that were told to an actor.
+    ///
+    /// # Errors
+    /// If the disclosures cannot be read.
+    fn told(&self, actor: &str, until: Option<i64>) -> Result<Vec<Told>, Refusal>;
+
+    /// A picture.
+    ///
+    /// # Errors
+    /// If it cannot be drawn.
+    fn picture(&self, query: &PictureQuery) -> Result<Picture, Refusal>;
+
+    /// Bands of a chart.
+    ///
+    /// # Errors
+    /// If the chart is unknown.
+    fn bands(&self, chart: usize, first: usize, count: usize) -> Result<Vec<Band>, Refusal> {
+        let scene = self.scene()?;
+        let bands = chart_of(&scene, chart)?.bands.iter().skip(first).take(count.min(BANDS_MAX));
+        Ok(Vec::from_iter(bands.map(|band| Band {
+            name: shown(&band.name),
+            site: band.site.as_deref().map(shown),
+            ..*band
+        })))
+    }
+
+    /// A window of a chart.
+    ///
+    /// # Errors
+    /// If the chart is unknown.
+    fn tile(&self, chart: usize, query: &TileQuery<'_>) -> Result<Tile, Refusal> {
+        Ok(chart_of(&*self.scene()?, chart)?.tile(query))
+    }
+
+    /// The job at a place of a chart.
+    ///
+    /// # Errors
+    /// If the chart is unknown.
+    fn at(&self, chart: usize, time: i64, row: u32) -> Result<Option<u32>, Refusal> {
+        Ok(chart_of(&*self.scene()?, chart)?.at(time, row))
+    }
+
+    /// Sums over a window of a chart.
+    ///
+    /// # Errors
+    /// If the chart is unknown.
+    fn sum(&self, chart: usize, window: (i64, i64), rows: (u32, u32)) -> Result<AreaSum, Refusal> {
+        let mut sum = {
+            let scene = self.scene()?;
+            let chart = chart_of(&scene, chart)?;
+            let (first, count) = rows;
+            let end = first.saturating_add(count).min(chart.rows);
+            chart.sum(window, first.min(end)..end)
+        };
+        // Without the table of jobs, the other sums stay.
+        if let Ok(table) = self.job_table() {
+            sum.mean_waiting_time = jobs::mean_waiting_time(&*table, &sum.numbers).ok().flatten();
+        }
+        Ok(sum)
+    }
+
+    /// Rows of the table of jobs.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    fn jobs(&self, query: &JobsQuery) -> Result<JobsAnswer, Refusal> {
+        let known = query.known_to.as_deref().map(|actor| self.known_to(actor)).transpose()?;
+        jobs::answer(&*self.job_table()?, query, known.as_ref().map(|it| &it.jobs))
+    }
+}
+
+/// What an actor knows of the jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Charts with its own rows.
+    pub charts: Vec<usize>,
+    /// Numbers of the jobs.
+    pub jobs: std::collections::HashSet<u32>,
+}
+
+/// The chart of this number.
+///
+/// # Errors
+/// If there is none.
+pub fn chart_of(scene: &Scene, chart: usize) -> Result<&Chart, Refusal> {
+    scene.charts.get(chart).ok_or_else(|| Refusal::missing(format!("there is no chart {chart}")))
+}

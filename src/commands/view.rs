@@ -1,0 +1,146 @@
+//! `haggle view`: schedules of runs in a browser.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::scenario::quantity::TimeSpan;
+use haggle_view::results::{RunView, VIEWS_MAX, runs_of};
+use haggle_view::server::Server;
+use haggle_view::{View, Views};
+
+use super::{Error, is_results, open_run, print};
+use crate::exit::Exit;
+use crate::interrupt::{self, STOP};
+use crate::report::say;
+
+/// View schedules of runs in a browser
+///
+/// Prints an address with a random key, and opens it in a browser. The server answers on this machine alone, and needs
+/// no network. Ctrl-C ends it. The folder of a sweep gives a view for each run (docs/viewer.md).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle view runs/quickstart
+  haggle view runs/first runs/second  # side by side, with differences in colour
+  haggle view sweeps/monday --port 8080 --no-open
+  haggle view runs/quickstart --no-open --for 10min  # ends by itself")]
+pub(crate) struct Args {
+    /// Folders of runs or sweeps, packed or not
+    #[arg(required = true, value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Port of the address; without it, a free one
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Do not open a browser
+    #[arg(long)]
+    no_open: bool,
+    /// End after this time, such as 10min; `0s` ends when all tables have been read
+    #[arg(long = "for", value_name = "TIME")]
+    ends_after: Option<TimeSpan>,
+}
+
+/// Serves the views until a signal comes.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let views = Views::new();
+    let opened = opened(&args.folders)?;
+    opened.iter().for_each(|view| {
+        views.add(Arc::clone(view) as Arc<dyn View>);
+    });
+    // The first view is the one that the page shows.
+    if let Some(first) = opened.first() {
+        first.start();
+    }
+    let server = Server::bind(Arc::new(views), args.port.unwrap_or(0)).map_err(|error| {
+        let port = args.port.map_or_else(String::new, |it| format!(" on port {it}"));
+        Error::Unfit {
+            message: format!("the viewer cannot answer{port}: {error}"),
+            hint: "choose another port, or none for a free one".to_owned(),
+        }
+    })?;
+    let address = server.address();
+    print(&format!("{address}\n"))?;
+    if !args.no_open {
+        open(&address);
+    }
+    let ends = End::of(args, opened);
+    server.serve(move || ends.is_now()).map_err(Error::Output)?;
+    Ok(match interrupt::interrupted() {
+        // Ctrl-C is the usual end.
+        Exit::Interrupted => Exit::Success,
+        other => other,
+    })
+}
+
+/// When the command ends.
+struct End {
+    at: Option<Instant>,
+    /// Views whose tables must have been read first.
+    read: Vec<Arc<RunView>>,
+}
+
+impl End {
+    fn of(args: &Args, opened: Vec<Arc<RunView>>) -> End {
+        let after = args.ends_after.map(|it| Duration::from_secs_f64(it.0.as_secs_f64().max(0.0)));
+        match after {
+            Some(Duration::ZERO) => End { at: None, read: opened },
+            after => End { at: after.map(|it| Instant::now() + it), read: Vec::new() },
+        }
+    }
+
+    fn is_now(&self) -> bool {
+        let is_read = || !self.read.is_empty() && self.read.iter().all(|it| it.is_read());
+        STOP.load(Ordering::Acquire) || self.at.is_some_and(|at| at <= Instant::now()) || is_read()
+    }
+}
+
+/// The views of all folders.
+fn opened(folders: &[PathBuf]) -> Result<Vec<Arc<RunView>>, Error> {
+    let mut views = Vec::new();
+    for folder in folders {
+        if !is_results(folder) {
+            // The error names the reason.
+            open_run(folder)?;
+        }
+        for (path, name) in runs_of(folder)? {
+            let name = match name.as_str() {
+                "" => name_of(&path),
+                name => format!("{} {name}", name_of(folder)),
+            };
+            views.push(Arc::new(RunView::new(&path, name)));
+        }
+    }
+    if views.len() > VIEWS_MAX {
+        return Err(Error::Unfit {
+            message: format!("the folders have more than {VIEWS_MAX} runs"),
+            hint: "name the folders of single runs, or of a part of the sweep".to_owned(),
+        });
+    }
+    Ok(views)
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// Opens a browser, without a shell. A failure is no error, because the address is printed.
+fn open(address: &str) {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started = Command::new(program)
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    match started {
+        // The program ends at once or with the browser, and its end must be waited for.
+        Ok(mut opened) => {
+            let wait = thread::Builder::new().name("browser".to_owned());
+            let _ = wait.spawn(move || opened.wait());
+        }
+        Err(error) => say(&format!("no browser was opened ({program}: {error})\n")),
+    }
+}
