@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "view")]
 use crate::commands::view;
 use crate::commands::{
-    self, branch, compare, completions, explain, failures, forecast, help, jobs, list, new, plot,
-    replay, reproduce, run, schema, show, sweep, validate, verify, workflow, workload,
+    self, branch, compare, completions, explain, export, failures, forecast, help, jobs, list, new,
+    plot, replay, reproduce, run, schema, show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
 use crate::interrupt;
@@ -44,6 +44,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Reproduce(reproduce::Args),
     Explain(explain::Args),
+    Export(export::Args),
     #[cfg(feature = "view")]
     View(view::Args),
     Forecast(forecast::Args),
@@ -91,6 +92,7 @@ impl Command {
             Command::Compare(args) => compare::run(args),
             Command::Reproduce(args) => reproduce::run(args),
             Command::Explain(args) => explain::run(args),
+            Command::Export(args) => export::run(args),
             #[cfg(feature = "view")]
             Command::View(args) => view::run(args),
             Command::Forecast(args) => forecast::run(args),

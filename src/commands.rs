@@ -33,6 +33,7 @@ mod complete;
 pub(crate) mod completions;
 pub(crate) mod example;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod failures;
 pub(crate) mod figure;
 pub(crate) mod forecast;

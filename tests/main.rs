@@ -11,6 +11,7 @@ mod cli_compare;
 mod cli_ends;
 mod cli_ends_pipes;
 mod cli_explain;
+mod cli_export;
 mod cli_extends;
 mod cli_failure_records;
 mod cli_failures;

@@ -1,0 +1,129 @@
+//! Packets of a trace, one at a time, and the numbers of tracks.
+
+use std::io::{self, Write};
+
+use prost::Message;
+use prost::encoding::{WireType, encode_key};
+
+use crate::proto::{
+    ChildOrder, CounterDescriptor, Data, DebugAnnotation, EventType, TracePacket, TrackDescriptor,
+    TrackEvent, Value,
+};
+
+/// The only writer of packets.
+const WRITER: u32 = 1;
+/// Nanoseconds of a second.
+const NANOSECONDS: f64 = 1e9;
+/// Field `packet` of a trace.
+const PACKET: u32 = 1;
+
+/// Number of a track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Track(u64);
+
+/// A trace that is being written.
+pub(crate) struct Packets<W> {
+    out: W,
+    bytes: Vec<u8>,
+    tracks: u64,
+    /// Time that becomes zero, s.
+    origin: f64,
+}
+
+impl<W: Write> Packets<W> {
+    pub(crate) fn new(out: W, origin: f64) -> Packets<W> {
+        Packets { out, bytes: Vec::new(), tracks: 0, origin }
+    }
+
+    /// A track that holds other tracks, or intervals and instants.
+    pub(crate) fn track(&mut self, name: &str, parent: Option<Track>) -> io::Result<Track> {
+        let child_ordering = Some(ChildOrder::Chronological.into());
+        self.describe(
+            parent,
+            TrackDescriptor {
+                name: Some(name.to_owned()),
+                child_ordering,
+                ..TrackDescriptor::default()
+            },
+        )
+    }
+
+    pub(crate) fn counter(&mut self, name: &str, unit: &str, parent: Track) -> io::Result<Track> {
+        let counter = Some(CounterDescriptor { unit_name: Some(unit.to_owned()) });
+        self.describe(
+            Some(parent),
+            TrackDescriptor { name: Some(name.to_owned()), counter, ..TrackDescriptor::default() },
+        )
+    }
+
+    fn describe(&mut self, parent: Option<Track>, track: TrackDescriptor) -> io::Result<Track> {
+        // Number 0 is the track of all events without a track.
+        self.tracks += 1;
+        let (uuid, parent_uuid) = (Some(self.tracks), parent.map(|it| it.0));
+        let track = TrackDescriptor { uuid, parent_uuid, ..track };
+        self.packet(&TracePacket {
+            data: Some(Data::TrackDescriptor(track)),
+            trusted_packet_sequence_id: Some(WRITER),
+            timestamp: None,
+        })?;
+        Ok(Track(self.tracks))
+    }
+
+    /// An interval. The intervals of a track must be given in order, and must not overlap.
+    pub(crate) fn slice(
+        &mut self,
+        track: Track,
+        (from, to): (f64, f64),
+        event: TrackEvent,
+    ) -> io::Result<()> {
+        self.event(track, from, EventType::SliceBegin, event)?;
+        self.event(track, to.max(from), EventType::SliceEnd, TrackEvent::default())
+    }
+
+    pub(crate) fn instant(&mut self, track: Track, at: f64, event: TrackEvent) -> io::Result<()> {
+        self.event(track, at, EventType::Instant, event)
+    }
+
+    pub(crate) fn count(&mut self, track: Track, at: f64, value: i64) -> io::Result<()> {
+        let event = TrackEvent { counter_value: Some(value), ..TrackEvent::default() };
+        self.event(track, at, EventType::Counter, event)
+    }
+
+    fn event(
+        &mut self,
+        Track(track): Track,
+        at: f64,
+        kind: EventType,
+        event: TrackEvent,
+    ) -> io::Result<()> {
+        let event = TrackEvent { track_uuid: Some(track), r#type: Some(kind.into()), ..event };
+        // A cast saturates, so an impossible time of a damaged table is the first or the last one.
+        let timestamp = ((at - self.origin) * NANOSECONDS).round() as u64;
+        self.packet(&TracePacket {
+            timestamp: Some(timestamp),
+            trusted_packet_sequence_id: Some(WRITER),
+            data: Some(Data::TrackEvent(event)),
+        })
+    }
+
+    fn packet(&mut self, packet: &TracePacket) -> io::Result<()> {
+        self.bytes.clear();
+        encode_key(PACKET, WireType::LengthDelimited, &mut self.bytes);
+        packet.encode_length_delimited(&mut self.bytes).map_err(io::Error::other)?;
+        self.out.write_all(&self.bytes)
+    }
+}
+
+/// An event of this text and class.
+pub(crate) fn event(name: impl Into<String>, category: &str) -> TrackEvent {
+    TrackEvent {
+        name: Some(name.into()),
+        categories: vec![category.to_owned()],
+        ..TrackEvent::default()
+    }
+}
+
+/// A fact about an event.
+pub(crate) fn fact(name: &str, value: Value) -> DebugAnnotation {
+    DebugAnnotation { name: Some(name.to_owned()), value: Some(value) }
+}
