@@ -23,6 +23,7 @@ use haggle_workloads::failures::recorded::TraceError;
 use haggle_workloads::lines;
 use serde::Serialize;
 
+pub(crate) use crate::experiment::readable as table;
 use crate::report::say;
 use crate::visible::visible;
 
@@ -49,7 +50,6 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod sweep;
-pub(crate) mod table;
 pub(crate) mod validate;
 pub(crate) mod verify;
 #[cfg(feature = "view")]

@@ -26,7 +26,7 @@ use crate::report::say;
   haggle view runs/quickstart
   haggle view runs/first runs/second  # side by side, with differences in colour
   haggle view sweeps/monday --port 8080 --no-open
-  haggle view runs/quickstart --no-open --for 10min  # ends by itself")]
+  haggle view runs/quickstart --no-open --for 0s  # only check that all tables can be read")]
 pub(crate) struct Args {
     /// Folders of runs or sweeps, packed or not
     #[arg(required = true, value_name = "DIR")]

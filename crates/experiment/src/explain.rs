@@ -21,6 +21,7 @@ mod statics;
 mod supply;
 mod together;
 mod windows;
+mod words;
 mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -85,6 +85,16 @@ pub fn draw(figure: &file::Figure, run: &Tables, path: &Path) -> Result<(), Expe
         .map_err(|error| failed(figure, error))
 }
 
+/// One figure of a run as the bytes of a file in its format.
+///
+/// # Errors
+/// As [`draw`], without writing.
+pub fn picture_of(figure: &file::Figure, run: &Tables) -> Result<Vec<u8>, ExperimentError> {
+    prepare(figure, run)
+        .and_then(|drawing| drawing.bytes(figure.format, look(figure, &drawing)))
+        .map_err(|error| failed(figure, error))
+}
+
 /// Draws `figure` over several runs into the file at `path`. Each run has its name, and all have
 /// the title `about`.
 ///

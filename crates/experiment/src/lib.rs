@@ -25,6 +25,7 @@ mod memory;
 mod networks;
 pub mod no_effect;
 pub mod plans;
+pub mod readable;
 mod reservations;
 mod resuming;
 pub mod run;

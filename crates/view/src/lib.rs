@@ -13,6 +13,7 @@ pub mod compare;
 pub mod jobs;
 pub mod results;
 pub mod scene;
+pub mod series;
 pub mod server;
 pub mod view;
 pub mod views;

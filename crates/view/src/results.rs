@@ -9,12 +9,18 @@
 //! ```
 
 mod facts;
+mod find;
+mod job;
 mod jobs;
+mod known;
 mod load;
 mod looks;
 mod marks;
 mod open;
+mod picture;
 mod places;
+mod said;
+mod series;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,6 +31,7 @@ use haggle_results::{ResultsError, RunReader};
 
 use crate::jobs::JobTable;
 use crate::scene::Scene;
+use crate::series::Steps;
 use crate::shown::shown;
 use crate::view::{
     ChartEntry, Identity, JobAnswer, Known, Match, MessagesAnswer, MessagesQuery, Overview,
@@ -53,7 +60,12 @@ struct Data {
     state: Mutex<State>,
     stop: AtomicBool,
     jobs: jobs::Cache,
+    series: Mutex<Vec<Kept<Steps>>>,
+    known: Mutex<Vec<Kept<Known>>>,
 }
+
+/// Data in memory, with their name and the version from which they were made.
+type Kept<T> = ((String, u64), Arc<T>);
 
 /// State of the reading.
 #[derive(Default)]
@@ -80,6 +92,8 @@ impl RunView {
             state: Mutex::new(state),
             stop: AtomicBool::new(false),
             jobs: jobs::Cache::default(),
+            series: Mutex::default(),
+            known: Mutex::default(),
         };
         RunView { data: Arc::new(data), start: Once::new(), reading: Mutex::new(None) }
     }
@@ -224,35 +238,31 @@ impl View for RunView {
         Ok(Arc::new(jobs::Table::open(Arc::clone(self.started()))?))
     }
 
-    fn known_to(&self, _actor: &str) -> Result<Arc<Known>, Refusal> {
-        Err(not_yet())
+    fn known_to(&self, actor: &str) -> Result<Arc<Known>, Refusal> {
+        known::known_to(self.started(), actor)
     }
 
-    fn series(&self, _query: &SeriesQuery) -> Result<SeriesAnswer, Refusal> {
-        Err(not_yet())
+    fn series(&self, query: &SeriesQuery) -> Result<SeriesAnswer, Refusal> {
+        series::answer(self.started(), query)
     }
 
-    fn job(&self, _job: u32) -> Result<JobAnswer, Refusal> {
-        Err(not_yet())
+    fn job(&self, job: u32) -> Result<JobAnswer, Refusal> {
+        job::answer(self.started(), job)
     }
 
-    fn find(&self, _text: &str) -> Result<Vec<Match>, Refusal> {
-        Err(not_yet())
+    fn find(&self, text: &str) -> Result<Vec<Match>, Refusal> {
+        Ok(find::find(self.started(), text))
     }
 
-    fn messages(&self, _query: &MessagesQuery) -> Result<MessagesAnswer, Refusal> {
-        Err(not_yet())
+    fn messages(&self, query: &MessagesQuery) -> Result<MessagesAnswer, Refusal> {
+        said::messages(self.started(), query)
     }
 
-    fn told(&self, _actor: &str, _until: Option<i64>) -> Result<Vec<Told>, Refusal> {
-        Err(not_yet())
+    fn told(&self, actor: &str, until: Option<i64>) -> Result<Vec<Told>, Refusal> {
+        said::told(self.started(), actor, until)
     }
 
-    fn picture(&self, _query: &PictureQuery) -> Result<Picture, Refusal> {
-        Err(not_yet())
+    fn picture(&self, query: &PictureQuery) -> Result<Picture, Refusal> {
+        picture::draw(self.started(), query)
     }
-}
-
-fn not_yet() -> Refusal {
-    Refusal::conflict("not available yet", "wait for a later version")
 }

@@ -2,6 +2,7 @@
 //!
 //! It binds the loopback address alone. Every address has a random token.
 
+mod comparisons;
 mod guard;
 mod page;
 mod query;
@@ -19,6 +20,7 @@ use actix_web::middleware::from_fn;
 use actix_web::{App, HttpServer, rt, web};
 
 use crate::Views;
+use comparisons::Comparisons;
 
 pub use token::Token;
 
@@ -34,6 +36,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// State of the server that all requests share.
 struct Site {
     views: Arc<Views>,
+    comparisons: Comparisons,
     token: Token,
     port: u16,
 }
@@ -52,7 +55,12 @@ impl Server {
     pub fn bind(views: Arc<Views>, port: u16) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let port = listener.local_addr()?.port();
-        let site = Arc::new(Site { views, token: Token::random()?, port });
+        let site = Arc::new(Site {
+            views,
+            comparisons: Comparisons::default(),
+            token: Token::random()?,
+            port,
+        });
         Ok(Server { listener, site })
     }
 

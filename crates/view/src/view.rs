@@ -398,8 +398,8 @@ pub struct MessagesAnswer {
 /// A message.
 #[derive(Clone, Debug, Serialize)]
 pub struct MessageEntry {
-    /// Its number: its place in the table.
-    pub number: usize,
+    /// Its number: its place in the table. A fault has none.
+    pub number: Option<usize>,
     /// Time, µs.
     pub time: i64,
     /// Sender.

@@ -2,7 +2,6 @@
 
 use crate::experiment::explain::{Part, Reason, Start, Test};
 
-use super::time::word_of;
 use crate::commands::table::{count, lines, row, seconds};
 
 /// The starts, a row each.
@@ -67,7 +66,7 @@ fn reason(start: &Start) -> String {
         }
         Reason::Waited(Part::NotReady) if start.is_task => "its parents are done".to_owned(),
         Reason::Sent => "sent by the scheduler".to_owned(),
-        Reason::Waited(part) => format!("waited: {}", word_of(*part)),
+        Reason::Waited(part) => format!("waited: {}", Part::word(*part)),
         Reason::Never(why) => why.replace('_', " "),
     }
 }

@@ -64,6 +64,7 @@ impl Facts {
         }
         let there = Table::ALL.into_iter().filter(|table| run.has(*table));
         facts.tables = there.map(|it| TableEntry { name: it.name(), rows: None }).collect();
+        facts.pictures = super::picture::kinds(run);
         facts.messages = match (run.has(Table::Messages), run.has(Table::MessageCounts)) {
             (true, _) => MessagesKept::All,
             (_, true) => MessagesKept::Counts,

@@ -92,24 +92,7 @@ impl JobTable for Table {
     }
 
     fn page(&self, rows: &[u32]) -> Result<Vec<Vec<Value>>, Refusal> {
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        let jobs = self.column("job")?;
-        let numbers = Vec::from_iter(rows.iter().map(|&row| jobs.number(row as usize)));
-        let asked = Rows::of("job", numbers.iter().flatten().map(|&it| i64::from(it)));
-        let run = self.data.run()?;
-        // A column that a damaged table does not have is empty.
-        let names = columns().iter().map(|it| it.name);
-        let whole = run.columns_of(Tables::Jobs, &Vec::from_iter(names.clone()), &asked);
-        let whole = whole.map_err(|error| Data::refusal(&error))?;
-        let places = places(&whole).map_err(|error| Data::refusal(&error))?;
-        let row = |number: &Option<u32>| {
-            let at = number.and_then(|it| places.get(&i64::from(it)).copied());
-            let cell = |name| at.map_or(Value::Null, |at| json_of(whole.cell(at, name)));
-            names.clone().map(cell).collect()
-        };
-        Ok(numbers.iter().map(row).collect())
+        page(&self.data, rows)
     }
 
     fn kept(&self, key: &str) -> Option<Arc<Vec<u32>>> {
@@ -131,6 +114,35 @@ impl JobTable for Table {
         let kept = kept.count();
         orders.truncate(kept);
     }
+}
+
+/// Some rows with all columns.
+pub(super) fn page(data: &Data, rows: &[u32]) -> Result<Vec<Vec<Value>>, Refusal> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let jobs = column(data, "job")?;
+    let numbers = Vec::from_iter(rows.iter().map(|&row| jobs.number(row as usize)));
+    let asked = Rows::of("job", numbers.iter().flatten().map(|&it| i64::from(it)));
+    let whole = readable(data, &asked)?;
+    let places = places(&whole).map_err(|error| Data::refusal(&error))?;
+    let row = |number: &Option<u32>| {
+        let at = number.and_then(|it| places.get(&i64::from(it)).copied());
+        let cell = |name| at.map_or(Value::Null, |at| json_of(whole.cell(at, name)));
+        columns().iter().map(|it| cell(it.name)).collect()
+    };
+    Ok(numbers.iter().map(row).collect())
+}
+
+/// Some rows with all columns that can be read. A column that a damaged table lacks is left out.
+fn readable(data: &Data, asked: &Rows) -> Result<TableData, Refusal> {
+    let run = data.run()?;
+    let mut names = Vec::from_iter(columns().iter().map(|it| it.name));
+    if let Ok(whole) = run.columns_of(Tables::Jobs, &names, asked) {
+        return Ok(whole);
+    }
+    names.retain(|name| run.columns_of(Tables::Jobs, &[name], asked).is_ok());
+    run.columns_of(Tables::Jobs, &names, asked).map_err(|error| Data::refusal(&error))
 }
 
 /// Places of jobs in some rows.

@@ -83,6 +83,11 @@ impl Places {
         std::mem::take(&mut self.charts)
     }
 
+    /// True if the chart of this number is a grid.
+    pub(super) fn is_grid(&self, chart: usize) -> bool {
+        self.by_name.values().any(|it| it.chart == chart && it.band.is_some())
+    }
+
     pub(super) fn any_provider(&self) -> bool {
         self.by_name.values().any(|it| it.band.is_none())
     }

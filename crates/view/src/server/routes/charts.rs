@@ -1,14 +1,16 @@
 //! Charts, series and pictures.
 
+use std::collections::HashSet;
+
 use actix_web::{HttpRequest, Responder, web};
 use serde_json::json;
 
 use super::super::query::Query;
 use super::super::{Site, reply};
 use super::{number, view};
-use crate::compare::compared;
+use crate::Refusal;
+use crate::scene::TileQuery;
 use crate::view::{PictureQuery, SeriesQuery};
-use crate::{Refusal, View};
 
 /// Most columns of a series, and most series of a request.
 const COLUMNS_MAX: u32 = 16_384;
@@ -33,28 +35,23 @@ pub(super) async fn bands(site: web::Data<Site>, request: HttpRequest) -> impl R
 pub(super) async fn tile(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
     let asked = (|| {
         let query = Query::of(&request)?;
-        let tile = query.tile()?;
         let (beside, actor) = (query.number::<usize>("beside")?, query.text("as")?);
-        let beside = beside.map(|it| site.views.get(it)).transpose()?;
-        Ok((view(&site, &request)?, number::<usize>(&request, "chart")?, tile, beside, actor))
+        let place = (number::<usize>(&request, "view")?, number::<usize>(&request, "chart")?);
+        Ok::<_, Refusal>((place, query.tile()?, beside, actor))
     })();
     reply::bytes(move || {
-        let (view, chart, tile, beside, actor): (std::sync::Arc<dyn View>, _, _, _, _) = asked?;
+        let ((id, chart), tile, beside, actor) = asked?;
+        let view = site.views.get(id)?;
+        // Before the data, so that a later change has a later number.
         let version = view.version();
-        let compared = match beside {
-            Some(beside) => Some(compared(&*view, &*beside)?),
-            None => None,
-        };
+        let compared = beside.map(|it| site.comparisons.of(&site.views, id, it)).transpose()?;
         let known = actor.map(|actor| view.known_to(&actor)).transpose()?;
-        // Of another actor's rows, it knows nothing.
-        let none = std::collections::HashSet::new();
-        let only = known.as_ref().and_then(|it| match it.charts.contains(&chart) {
-            true => None,
-            false => Some(&none),
-        });
-        let query = crate::scene::TileQuery {
+        // An actor knows nothing of the rows of another one.
+        let nothing = HashSet::new();
+        let is_hidden = known.is_some_and(|it| !it.charts.contains(&chart));
+        let query = TileQuery {
             compared: compared.as_ref().map(|it| it.codes.as_slice()),
-            only,
+            only: is_hidden.then_some(&nothing),
             ..tile
         };
         Ok(("application/octet-stream", view.tile(chart, &query)?.encode(version)))

@@ -1,17 +1,15 @@
 //! Events of a job, in order of time.
 
-use crate::experiment::explain::{
-    Attempt, Booked, Disclosed, Displaced, LostTasks, Move, OnGrid, Story,
-};
+use crate::explain::{Attempt, Booked, Disclosed, Displaced, LostTasks, Move, OnGrid, Story};
 
 use super::whole;
-use crate::commands::table::{clock, count, duration, lines, number, seconds};
+use crate::readable::{clock, count, duration, lines, number, seconds};
 
 /// Most events that are printed; of more, the first and the last ones.
 const TOLD: usize = 60;
 
-/// The events, a line each.
-pub(super) fn told(story: &Story) -> String {
+/// The events with their times, s, in order.
+pub(super) fn of(story: &Story) -> Vec<(f64, String)> {
     let mut events: Vec<(f64, String)> = vec![(story.submit, submitted(story))];
     let ready = story.granted.as_ref().map_or(story.ready, |granted| granted.ready);
     if let Some(ready) = ready.filter(|&ready| story.submit < ready && ready <= story.left) {
@@ -44,6 +42,12 @@ pub(super) fn told(story: &Story) -> String {
     events.push((story.left, ending(story)));
     // Stable: events of one instant stay in their causal order.
     events.sort_by(|a, b| a.0.total_cmp(&b.0));
+    events
+}
+
+/// The events, a line each.
+pub(super) fn told(story: &Story) -> String {
+    let events = of(story);
     let many = events.len();
     let row = |(time, what): (f64, String)| vec![format!("{} s", seconds(time)), clock(time), what];
     let mut rows: Vec<Vec<String>> = events.into_iter().map(row).collect();

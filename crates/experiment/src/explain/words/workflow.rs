@@ -1,8 +1,8 @@
 //! The path to a task of a workflow: the tasks for which it waited, and the use of their time.
 
-use crate::experiment::explain::{InWorkflow, Part, Step, Story};
+use crate::explain::{InWorkflow, Part, Step, Story};
 
-use crate::commands::table::{lines, row, seconds};
+use crate::readable::{lines, row, seconds};
 
 /// Causes of a wait besides parents and their data.
 const WAITING: [Part; 8] = [

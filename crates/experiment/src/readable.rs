@@ -2,7 +2,7 @@
 
 /// Rows as lines: the columns in `left` start, all others end at one place. Lines begin
 /// with two blanks, so that a table stands out from the text around it.
-pub(crate) fn lines(rows: &[Vec<String>], left: &[usize]) -> String {
+pub fn lines(rows: &[Vec<String>], left: &[usize]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         // Characters, not bytes: `±` has two bytes.
@@ -27,12 +27,12 @@ pub(crate) fn lines(rows: &[Vec<String>], left: &[usize]) -> String {
 }
 
 /// A row of a table out of texts.
-pub(crate) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+pub fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).to_vec()
 }
 
 /// A number with a suitable number of decimals for its size.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     match value.abs() {
         size if size >= LARGE => format!("{value:.3e}"),
         size if size >= 100_000.0 || value.fract() == 0.0 => format!("{value:.0}"),
@@ -44,12 +44,12 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// Seconds to the microsecond, in which tables are exact, without zeros at the end.
-pub(crate) fn exact_seconds(value: f64) -> String {
+pub fn exact_seconds(value: f64) -> String {
     without_zeros(&format!("{value:.6}"))
 }
 
 /// Numbers of one row: if one has a power of ten, all have. `-` stands for none.
-pub(crate) fn alike<const N: usize>(values: [Option<f64>; N]) -> [String; N] {
+pub fn alike<const N: usize>(values: [Option<f64>; N]) -> [String; N] {
     let is_large = |value: &f64| value.abs() >= LARGE;
     let any_is_large = values.iter().flatten().any(is_large);
     values.map(|value| match value {
@@ -64,7 +64,7 @@ pub(crate) fn alike<const N: usize>(values: [Option<f64>; N]) -> [String; N] {
 const LARGE: f64 = 1e9;
 
 /// Seconds with at least three digits; whole seconds from a thousand on.
-pub(crate) fn seconds(value: f64) -> String {
+pub fn seconds(value: f64) -> String {
     without_zeros(&match value.abs() {
         // From 999.5 on, rounding gives a thousand. Returned at once, because zeros of whole numbers must stay.
         size if size >= 999.5 => return format!("{value:.0}"),
@@ -81,7 +81,7 @@ fn without_zeros(number: &str) -> String {
 
 /// A duration in seconds and, from two minutes on, also in days, hours and minutes. Whole seconds
 /// then suffice.
-pub(crate) fn duration(value: f64) -> String {
+pub fn duration(value: f64) -> String {
     let whole = value.abs().round() as u64;
     let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
     let about = match (days, hours, minutes) {
@@ -94,7 +94,7 @@ pub(crate) fn duration(value: f64) -> String {
 }
 
 /// An instant in days, hours and minutes since the start of the run; empty in the first minute.
-pub(crate) fn clock(value: f64) -> String {
+pub fn clock(value: f64) -> String {
     // Rounded down, as clocks show minutes.
     let minutes = (value / 60.0).floor() as u64;
     let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
@@ -107,7 +107,7 @@ pub(crate) fn clock(value: f64) -> String {
 }
 
 /// `1 job`, `2 jobs`.
-pub(crate) fn count(number: usize, thing: &str) -> String {
+pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 

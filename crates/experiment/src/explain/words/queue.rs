@@ -1,12 +1,12 @@
 //! The queue in which a rigid job waited.
 
-use crate::experiment::explain::{
+use crate::explain::{
     Backfilled, BookedStart, Held, HeldByOthers, HeldByPart, How, Part, Queued, Rule, Story, Test,
     Wait,
 };
 
 use super::{LISTED, most, whole};
-use crate::commands::table::{count, duration, lines, number, row, seconds};
+use crate::readable::{count, duration, lines, number, row, seconds};
 
 /// Events at the provider during the wait, jobs that were passed, and the booking.
 pub(super) fn told(story: &Story) -> String {

@@ -1,9 +1,9 @@
 //! Reasons why a task of a static schedule waited at its resource.
 
-use crate::experiment::explain::{Statics, Story, Turn};
+use crate::explain::{Statics, Story, Turn};
 
 use super::{LISTED, most};
-use crate::commands::table::{count, lines, row, seconds};
+use crate::readable::{count, lines, row, seconds};
 
 /// The resource, its outages, and its other tasks meanwhile.
 pub(super) fn told(story: &Story) -> String {

@@ -1,9 +1,9 @@
 //! Offers for a bag, and its shares.
 
-use crate::experiment::explain::{Offer, Share, Story};
+use crate::explain::{Offer, Share, Story};
 
 use super::{LISTED, most};
-use crate::commands::table::{count, duration, lines, row, seconds};
+use crate::readable::{count, duration, lines, row, seconds};
 
 /// Offers and shares.
 pub(super) fn told(story: &Story) -> String {

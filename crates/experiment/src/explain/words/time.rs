@@ -1,8 +1,8 @@
 //! Use of a job's time: parts that add up to its waiting time and its run time.
 
-use crate::experiment::explain::{Part, Story};
+use crate::explain::{Part, Story};
 
-use crate::commands::table::{clock, duration, lines, row, seconds};
+use crate::readable::{clock, duration, lines, row, seconds};
 
 /// The parts, a row each.
 pub(super) fn told(story: &Story) -> String {
