@@ -1,0 +1,148 @@
+/** An actor's own knowledge, the facts that others told it, and the switch that hides the rest. */
+
+import { effect, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+import { api, type Glimpse, type Told } from "./api";
+import { actorNames, actorShown, asActor, complain, isSimulation, overview, shownInterval, simulation, viewId } from "./state";
+import { at, compact, inWords } from "./words";
+
+const ACTORS_MOST = 2000;
+
+export function ActorsTab() {
+    const glimpse = useSignal<Glimpse | null>(null);
+    const told = useSignal<readonly Told[] | null>(null);
+    useEffect(() => {
+        let asked = 0;
+        return effect(() => {
+            const [id, name] = [viewId.value, actorShown.value];
+            const until = isSimulation.value ? (simulation.value?.now ?? null) : shownInterval.value.until;
+            void overview.value?.version;
+            asked += 1;
+            const mine = asked;
+            if (name === null) return;
+            const ask = isSimulation.value ? api.actor(id, name).then((it) => ({ glimpse: it, told: it.told })) : api.told(id, name, until).then((it) => ({ glimpse: null, told: it }));
+            ask.then((it) => {
+                if (mine !== asked) return;
+                glimpse.value = it.glimpse;
+                told.value = it.told;
+            }).catch((cause: unknown) => {
+                if (mine !== asked) return;
+                glimpse.value = null;
+                told.value = null;
+                complain(cause);
+            });
+        });
+    }, []);
+    return (
+        <div class="tab-body" data-testid="actors">
+            <label class="field">
+                Actor
+                <select value={actorShown.value ?? ""} onChange={(event) => (actorShown.value = event.currentTarget.value || null)}>
+                    <option value="">choose an actor</option>
+                    {actorNames.value.slice(0, ACTORS_MOST).map((it) => (
+                        <option value={it.name}>{`${it.name} (${it.kind})`}</option>
+                    ))}
+                </select>
+            </label>
+            {actorShown.value !== null && (
+                <label class="check">
+                    <input type="checkbox" checked={asActor.value === actorShown.value} onChange={(event) => (asActor.value = event.currentTarget.checked ? actorShown.value : null)} />
+                    {`View as ${actorShown.value}: hide everything that it does not know`}
+                </label>
+            )}
+            {actorShown.value === null && <p class="hint">Providers keep their queues private. Choose an actor to see what it knows, and what it was told by whom.</p>}
+            {actorShown.value !== null && glimpse.value && <Knowledge of={glimpse.value} />}
+            {actorShown.value !== null && told.value && <ToldTable told={told.value} />}
+        </div>
+    );
+}
+
+function Knowledge({ of }: { of: Glimpse }) {
+    return (
+        <>
+            <h3>{`${of.name} (${of.kind})`}</h3>
+            {of.machine !== null && <p>{inWords(of.machine)}</p>}
+            <Things title="Jobs" things={of.jobs} />
+            <Things title="Promises" things={of.promises} />
+            <Things title="Facts" things={of.facts} />
+        </>
+    );
+}
+
+const THINGS_MOST = 200;
+
+/** Things that are all objects are a table; other things are a list. */
+function Things({ title, things }: { title: string; things: readonly unknown[] }) {
+    if (things.length === 0) return null;
+    const shown = things.slice(0, THINGS_MOST);
+    const records = shown.filter((it): it is Record<string, unknown> => typeof it === "object" && it !== null && !Array.isArray(it));
+    const names = [...new Set(records.flatMap((it) => Object.keys(it)))];
+    return (
+        <>
+            <h3>{`${title} (${compact(things.length)})`}</h3>
+            {records.length === shown.length ? (
+                <div class="wide" tabIndex={0} role="region" aria-label={title}>
+                    <table>
+                        <thead>
+                            <tr>
+                                {names.map((name) => (
+                                    <th scope="col">{name.replaceAll("_", " ")}</th>
+                                ))}
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {records.map((record) => (
+                                <tr>
+                                    {names.map((name) => (
+                                        <td>{inWords(record[name])}</td>
+                                    ))}
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                </div>
+            ) : (
+                <ul>
+                    {shown.map((it) => (
+                        <li>{inWords(it)}</li>
+                    ))}
+                </ul>
+            )}
+        </>
+    );
+}
+
+function ToldTable({ told }: { told: readonly Told[] }) {
+    return (
+        <>
+            <h3>Told by others</h3>
+            {told.length === 0 ? (
+                <p class="hint">No other actor has disclosed anything to it until then.</p>
+            ) : (
+                <div class="wide" tabIndex={0} role="region" aria-label="Told by others">
+                    <table>
+                        <thead>
+                            <tr>
+                                {["By", "Item", "Times", "First", "Last"].map((it) => (
+                                    <th scope="col">{it}</th>
+                                ))}
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {told.map((row) => (
+                                <tr>
+                                    <th scope="row">{row.sender}</th>
+                                    <td>{row.item}</td>
+                                    <td class="number">{compact(row.count)}</td>
+                                    <td>{at(row.first)}</td>
+                                    <td>{at(row.last)}</td>
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                </div>
+            )}
+        </>
+    );
+}

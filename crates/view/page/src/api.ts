@@ -1,0 +1,319 @@
+/** The interface of the server, typed. Addresses are relative to the page, whose path has the token. */
+
+import { readTile, type Tile } from "./tile";
+
+export interface ViewName {
+    readonly id: number;
+    readonly kind: "run" | "simulation";
+    readonly name: string;
+    readonly path: string;
+    readonly base: number | null;
+    readonly branch_at: number | null;
+}
+
+export interface Chart {
+    readonly id: number;
+    readonly name: string;
+    readonly kind: "provider" | "grid" | "cluster";
+    readonly rows: number;
+    readonly row_unit: string;
+    readonly first_number: number;
+    readonly bands: number;
+    readonly scheduler: string | null;
+    readonly speed: number | null;
+    readonly utilisation: number | null;
+    readonly jobs: number | null;
+}
+
+export interface Actor {
+    readonly id: number;
+    readonly name: string;
+    readonly kind: string;
+}
+
+export interface SeriesName {
+    readonly id: string;
+    readonly title: string;
+    readonly unit: string;
+    readonly chart: number | null;
+}
+
+export interface Metric {
+    readonly name: string;
+    readonly title: string;
+    readonly unit: string | null;
+    readonly value: number | string | null;
+}
+
+export interface Overview {
+    readonly id: number;
+    readonly kind: "run" | "simulation";
+    readonly name: string;
+    readonly seed: number | string | null;
+    readonly version: number;
+    readonly loading: readonly string[];
+    readonly from: number;
+    readonly until: number;
+    readonly now: number | null;
+    readonly charts: readonly Chart[];
+    readonly actors: readonly Actor[];
+    readonly series: readonly SeriesName[];
+    readonly metrics: readonly Metric[];
+    readonly tables: readonly { readonly name: string; readonly rows: number | null }[];
+    readonly messages: "all" | "counts" | "none";
+    readonly problems: readonly string[];
+    readonly pictures: readonly string[];
+}
+
+export interface Band {
+    readonly name: string;
+    readonly site: string | null;
+    readonly first_row: number;
+    readonly rows: number;
+}
+
+export interface TileAsk {
+    readonly from: number;
+    readonly until: number;
+    readonly columns: number;
+    readonly firstRow: number;
+    readonly rows: number;
+    readonly lanes: number;
+    readonly beside: number | null;
+    readonly as: string | null;
+}
+
+export interface Sum {
+    readonly jobs: number;
+    readonly bars: number;
+    readonly processor_seconds: number;
+    readonly utilisation: number | null;
+    readonly mean_waiting_time: number | null;
+}
+
+export interface Series {
+    readonly from: number;
+    readonly to: number;
+    readonly columns: number;
+    readonly series: readonly {
+        readonly id: string;
+        readonly min: readonly (number | null)[];
+        readonly max: readonly (number | null)[];
+        readonly mean: readonly (number | null)[];
+    }[];
+}
+
+export type Value = number | string | boolean | null;
+
+export interface Column {
+    readonly name: string;
+    readonly unit: string | null;
+    readonly meaning: string;
+    readonly type: string;
+}
+
+export interface Jobs {
+    readonly total: number;
+    readonly matching: number;
+    readonly columns: readonly Column[];
+    readonly rows: readonly (readonly Value[])[];
+    readonly error: string | null;
+}
+
+export interface JobBar {
+    readonly chart: number;
+    readonly row: number;
+    readonly rows: number;
+    readonly start: number;
+    readonly end: number;
+    readonly style: number;
+}
+
+export interface Job {
+    readonly job: number;
+    readonly values: readonly { readonly name: string; readonly value: Value; readonly unit: string | null; readonly meaning: string }[];
+    readonly attempts: readonly Readonly<Record<string, Value>>[];
+    readonly bars: readonly JobBar[];
+    readonly promises: readonly Readonly<Record<string, Value>>[];
+    readonly previous_of_user: number | null;
+    readonly next_of_user: number | null;
+    readonly story: { readonly title: string; readonly lines: readonly { readonly time: number | null; readonly text: string }[] } | null;
+}
+
+export interface Match {
+    readonly kind: "job" | "chart" | "actor" | "band";
+    readonly id: number | string;
+    readonly label: string;
+}
+
+export interface Message {
+    readonly number: number;
+    readonly time: number;
+    readonly sender: string;
+    readonly receiver: string;
+    readonly kind: string;
+    readonly job: number | null;
+    readonly fault: string | null;
+}
+
+export interface Messages {
+    readonly total: number;
+    readonly rows: readonly Message[];
+    readonly note: string | null;
+}
+
+export interface Told {
+    readonly sender: string;
+    readonly item: string;
+    readonly count: number;
+    readonly first: number | null;
+    readonly last: number | null;
+}
+
+export interface Differences {
+    readonly same: number;
+    readonly earlier: number;
+    readonly later: number;
+    readonly elsewhere: number;
+    readonly only_here: number;
+    readonly only_there: number;
+    readonly largest: readonly {
+        readonly job: number;
+        readonly label: string;
+        readonly start_here: number | null;
+        readonly start_there: number | null;
+        readonly provider_here: string | null;
+        readonly provider_there: string | null;
+    }[];
+}
+
+export interface SimulationState {
+    readonly version: number;
+    readonly now: number;
+    readonly next: number | null;
+    readonly messages: number;
+    readonly jobs_over: number;
+    readonly jobs: number;
+    readonly state: "paused" | "running" | "over" | "failed";
+    readonly stopped_by: string | null;
+    readonly error: string | null;
+    readonly earliest: number;
+}
+
+export type Step =
+    | { readonly messages: number }
+    | { readonly instants: number }
+    | { readonly time: number }
+    | { readonly span: number }
+    | { readonly starts: number }
+    | { readonly ends: number }
+    | { readonly message: { readonly sender: string | null; readonly receiver: string | null; readonly kind: string | null; readonly job: number | null } }
+    | { readonly condition: string }
+    | { readonly end: true };
+
+export type Back = { readonly messages: number } | { readonly instants: number } | { readonly time: number } | { readonly to: number };
+
+export interface Branch {
+    readonly set: readonly string[];
+    readonly fail: readonly string[];
+    readonly submit: string | null;
+}
+
+export interface Glimpse {
+    readonly name: string;
+    readonly kind: string;
+    readonly machine: unknown;
+    readonly jobs: readonly unknown[];
+    readonly promises: readonly unknown[];
+    readonly facts: readonly unknown[];
+    readonly told: readonly Told[];
+}
+
+/** An answer of the server that is not a success, with its remedy. */
+export class Refusal extends Error {
+    constructor(
+        readonly status: number,
+        text: string,
+        readonly help: string | null,
+    ) {
+        super(text);
+    }
+}
+
+type Parameter = string | number | null | undefined;
+
+/** A query without the parameters that have no value. */
+export function query(parameters: Readonly<Record<string, Parameter | readonly Parameter[]>>): string {
+    const pairs = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters)) {
+        const values = Array.isArray(value) ? value : [value];
+        for (const one of values) if (one !== null && one !== undefined && one !== "") pairs.append(name, String(one));
+    }
+    const text = pairs.toString();
+    return text === "" ? "" : `?${text}`;
+}
+
+async function answer(path: string, init: RequestInit = {}): Promise<Response> {
+    let response: Response;
+    try {
+        response = await fetch(`api/${path}`, init);
+    } catch (cause) {
+        if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
+        throw new Refusal(0, "The server does not answer.", "Start `haggle view` again, and open the address that it prints.");
+    }
+    if (response.ok) return response;
+    const body: unknown = await response.json().catch(() => null);
+    const known = typeof body === "object" && body !== null ? (body as { error?: unknown; help?: unknown }) : {};
+    const text = typeof known.error === "string" ? known.error : `The server answered ${response.status}.`;
+    throw new Refusal(response.status, text, typeof known.help === "string" ? known.help : null);
+}
+
+async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+    const response = await answer(path, signal ? { signal } : {});
+    return (await response.json()) as T;
+}
+
+async function post<T>(path: string, body?: unknown): Promise<T | null> {
+    const init: RequestInit = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body ?? {}) };
+    const text = await (await answer(path, init)).text();
+    return text === "" ? null : (JSON.parse(text) as T);
+}
+
+const view = (id: number, rest = "") => `views/${id}${rest}`;
+
+export const api = {
+    views: () => get<{ haggle: string; views: ViewName[] }>("views"),
+    overview: (id: number) => get<Overview>(view(id)),
+    bands: (id: number, chart: number, first: number, count: number) =>
+        get<Band[]>(view(id, `/charts/${chart}/bands${query({ first, count })}`)),
+    tile: async (id: number, chart: number, ask: TileAsk, signal?: AbortSignal): Promise<Tile> => {
+        const { from, until: to, columns, firstRow: first_row, rows, lanes, beside, as } = ask;
+        const path = view(id, `/charts/${chart}/tile${query({ from, to, columns, first_row, rows, lanes, beside, as })}`);
+        return readTile(await (await answer(path, signal ? { signal } : {})).arrayBuffer());
+    },
+    at: (id: number, chart: number, time: number, row: number) =>
+        get<{ job: number | null }>(view(id, `/charts/${chart}/at${query({ time, row })}`)),
+    sum: (id: number, chart: number, from: number, to: number, first_row: number, rows: number) =>
+        get<Sum>(view(id, `/charts/${chart}/sum${query({ from, to, first_row, rows })}`)),
+    series: (id: number, ids: readonly string[], from: number, to: number, columns: number, signal?: AbortSignal) =>
+        get<Series>(view(id, `/series${query({ id: ids, from, to, columns })}`), signal),
+    jobs: (id: number, ask: { filter: string; sort: string; first: number; count: number; as: string | null }) =>
+        get<Jobs>(view(id, `/jobs${query(ask)}`)),
+    job: (id: number, job: number) => get<Job>(view(id, `/jobs/${job}`)),
+    find: (id: number, text: string) => get<{ matches: Match[] }>(view(id, `/find${query({ text })}`)),
+    messages: (
+        id: number,
+        ask: { job?: number | null; from?: number | null; to?: number | null; actor?: string | null; first: number; count: number; as: string | null },
+    ) => get<Messages>(view(id, `/messages${query(ask)}`)),
+    told: (id: number, actor: string, until: number | null) => get<Told[]>(view(id, `/told${query({ actor, until })}`)),
+    differences: (id: number, other: number) => get<Differences>(view(id, `/differences${query({ with: other })}`)),
+    picture: (id: number, ask: Readonly<Record<string, Parameter>>) => `api/${view(id, `/picture${query(ask)}`)}`,
+    pictureBlob: async (id: number, ask: Readonly<Record<string, Parameter>>) =>
+        (await answer(view(id, `/picture${query(ask)}`))).blob(),
+    state: (id: number, after: number | null, signal?: AbortSignal) => get<SimulationState>(view(id, `/state${query({ after })}`), signal),
+    step: (id: number, step: Step) => post<{ version: number }>(view(id, "/steps"), step),
+    stop: (id: number) => post(view(id, "/stop")),
+    back: (id: number, to: Back) => post(view(id, "/back"), to),
+    branch: (id: number, changes: Branch) => post<{ id: number }>(view(id, "/branches"), changes),
+    actor: (id: number, actor: string) => get<Glimpse>(view(id, `/actors/${encodeURIComponent(actor)}`)),
+};

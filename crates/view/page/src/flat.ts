@@ -1,0 +1,206 @@
+/** Draws tiles on a plain canvas where there is no WebGL2. The patterns are the same. */
+
+import { meet, type Emphasis, type Painter, type Place, type Rect } from "./painter";
+import { mixed, rgb, textOn, type Palette } from "./palette";
+import { styleOf, type Tile } from "./tile";
+
+type Lines = readonly (readonly [direction: "rising" | "falling" | "level" | "upright", step: number])[];
+
+const PATTERNS: readonly Lines[] = [
+    [],
+    [["rising", 12]],
+    [["level", 9]],
+    [
+        ["rising", 14],
+        ["falling", 14],
+    ],
+    [["upright", 9]],
+    [["falling", 12]],
+    [
+        ["level", 12],
+        ["upright", 12],
+    ],
+    [["rising", 6]],
+];
+/** Pattern of each difference. */
+const DIFFERENT = [0, 0, 5, 1, 3, 2];
+
+export function flatPainter(canvas: HTMLCanvasElement): Painter | null {
+    const context = canvas.getContext("2d");
+    return context ? new FlatPainter(context) : null;
+}
+
+class FlatPainter implements Painter {
+    readonly name = "canvas";
+    private readonly sheets = new Map<Tile, HTMLCanvasElement>();
+    private palette!: Palette;
+    private emphasis: Emphasis = { selected: null, hovered: null };
+    private ratio = 1;
+
+    constructor(private readonly context: CanvasRenderingContext2D) {}
+
+    resize(): void {
+        this.context.setTransform(1, 0, 0, 1, 0, 0);
+    }
+
+    begin(palette: Palette, emphasis: Emphasis, ratio: number): void {
+        if (palette !== this.palette) this.sheets.clear();
+        this.palette = palette;
+        this.emphasis = emphasis;
+        this.ratio = ratio;
+        this.context.clearRect(0, 0, this.context.canvas.width, this.context.canvas.height);
+    }
+
+    forget(tile: Tile): void {
+        this.sheets.delete(tile);
+    }
+
+    tile(tile: Tile, place: Place, clip: Rect): void {
+        const { context } = this;
+        context.save();
+        context.beginPath();
+        context.rect(clip.x, clip.y, clip.width, clip.height);
+        context.clip();
+        if (tile.density) this.density(tile, place);
+        this.marks(tile, place, clip);
+        this.bars(tile, place, clip);
+        this.ticks(tile, place);
+        context.restore();
+    }
+
+    private density(tile: Tile, place: Place): void {
+        const sheet = this.sheets.get(tile) ?? this.sheet(tile);
+        const top = place.y0 + place.yScale * tile.firstRow;
+        this.context.imageSmoothingEnabled = false;
+        this.context.drawImage(sheet, place.x0, top, place.xScale, place.yScale * tile.rows);
+    }
+
+    private sheet(tile: Tile): HTMLCanvasElement {
+        const { columns, lanes, busy, lost } = tile.density ?? { columns: 1, lanes: 1, busy: new Uint8Array(1), lost: new Uint8Array(1) };
+        const canvas = document.createElement("canvas");
+        canvas.width = columns;
+        canvas.height = lanes;
+        const context = canvas.getContext("2d");
+        if (!context) return canvas;
+        const image = context.createImageData(columns, lanes);
+        const [ground, dense, bad] = [rgb(this.palette.ground), rgb(this.palette.dense), rgb(this.palette.lost)];
+        for (let cell = 0; cell < busy.length; cell += 1) {
+            const [full, failed] = [(busy[cell] ?? 0) / 255, (lost[cell] ?? 0) / 255];
+            if (full === 0 && failed === 0) continue;
+            const share = full === 0 ? 0 : 0.12 + 0.88 * full;
+            for (const channel of [0, 1, 2] as const) {
+                const shade = ground[channel] + (dense[channel] - ground[channel]) * share;
+                image.data[4 * cell + channel] = 255 * (shade + (bad[channel] - shade) * failed);
+            }
+            image.data[4 * cell + 3] = 255;
+        }
+        context.putImageData(image, 0, 0);
+        this.sheets.set(tile, canvas);
+        return canvas;
+    }
+
+    private marks({ marks }: Tile, place: Place, clip: Rect): void {
+        const colours = [this.palette.line, this.palette.failure, this.palette.maintenance, this.palette.lost];
+        for (let at = 0; at < marks.count; at += 1) {
+            const box = boxOf(marks, at, place, clip);
+            if (!box) continue;
+            const kind = (marks.kind[at] ?? 0) & 3;
+            const colour = colours[kind] ?? this.palette.line;
+            this.fill(box, mixed(colour, this.palette.ground, 0.28));
+            this.lines(box, kind === 2 ? [["falling", 8]] : [["rising", 8]], colour, 2);
+            if (kind === 3) this.lines(box, [["falling", 8]], colour, 2);
+        }
+    }
+
+    private bars({ bars }: Tile, place: Place, clip: Rect): void {
+        for (let at = 0; at < bars.count; at += 1) {
+            const box = boxOf(bars, at, place, clip);
+            if (box) this.bar(box, bars.style[at] ?? 0, bars.job[at] ?? 0);
+        }
+    }
+
+    private bar(box: Rect, bits: number, job: number): void {
+        const style = styleOf(bits);
+        const { palette, ratio, context } = this;
+        const list = style.difference > 0 ? palette.differences[style.difference] : palette.workloads[style.colour];
+        const colour = style.lost ? palette.lost : (list ?? palette.soft);
+        const pale = style.lost || style.givenUp || style.planned;
+        this.fill(box, pale ? mixed(colour, palette.ground, style.planned ? 0.14 : 0.24) : colour);
+        const roomy = box.width >= 4 * ratio && box.height >= 4 * ratio;
+        if (style.lost) this.lines(box, [["rising", 7]], colour, 2.4);
+        else if (style.givenUp) this.lines(box, [["upright", 6]], colour, 2);
+        else if (roomy && !style.planned) {
+            const number = style.difference > 0 ? (DIFFERENT[style.difference] ?? 0) : style.colour;
+            this.lines(box, PATTERNS[number] ?? [], mixed(textOn(colour), colour, 0.38), 1.4);
+        }
+        if (box.width >= 3 * ratio && box.height >= 3 * ratio) {
+            const strong = job === this.emphasis.selected || job === this.emphasis.hovered;
+            context.strokeStyle = strong ? palette.ink : mixed(palette.ink, colour, style.planned ? 0 : 0.45);
+            context.lineWidth = (job === this.emphasis.selected ? 3 : 1) * ratio;
+            const inset = context.lineWidth / 2;
+            context.strokeRect(box.x + inset, box.y + inset, box.width - 2 * inset, box.height - 2 * inset);
+        } else if (job === this.emphasis.selected) this.fill(box, palette.ink);
+    }
+
+    private ticks({ ticks }: Tile, place: Place): void {
+        const { context, palette, ratio } = this;
+        for (let at = 0; at < ticks.count; at += 1) {
+            const x = place.x0 + place.xScale * (ticks.time[at] ?? 0);
+            const y = place.y0 + place.yScale * (ticks.row[at] ?? 0);
+            const height = Math.max(place.yScale * (ticks.rows[at] ?? 1), 1);
+            const kind = ticks.kind[at] ?? 3;
+            context.fillStyle = kind === 1 ? palette.kept : kind === 2 ? palette.broken : palette.soft;
+            context.fillRect(x - (kind === 2 ? 1.3 : 0.75) * ratio, y, (kind === 2 ? 2.6 : 1.5) * ratio, height);
+            if (kind === 1) context.fillRect(x - 3 * ratio, y, 6 * ratio, Math.min(3 * ratio, height));
+        }
+    }
+
+    private fill(box: Rect, colour: string): void {
+        this.context.fillStyle = colour;
+        this.context.fillRect(box.x, box.y, box.width, box.height);
+    }
+
+    private lines(box: Rect, lines: Lines, colour: string, width: number): void {
+        const { context, ratio } = this;
+        if (lines.length === 0 || box.width < 2 || box.height < 2) return;
+        context.save();
+        context.beginPath();
+        context.rect(box.x, box.y, box.width, box.height);
+        context.clip();
+        context.beginPath();
+        const [right, bottom] = [box.x + box.width, box.y + box.height];
+        for (const [direction, distance] of lines) {
+            const step = distance * ratio;
+            const [low, high] =
+                direction === "rising" ? [box.x + box.y, right + bottom] : direction === "falling" ? [box.x - bottom, right - box.y] : direction === "level" ? [box.y, bottom] : [box.x, right];
+            for (let at = Math.floor(low / step) * step; at <= high; at += step) {
+                if (direction === "rising") context.moveTo(at - box.y, box.y), context.lineTo(at - bottom, bottom);
+                else if (direction === "falling") context.moveTo(at + box.y, box.y), context.lineTo(at + bottom, bottom);
+                else if (direction === "level") context.moveTo(box.x, at), context.lineTo(right, at);
+                else context.moveTo(at, box.y), context.lineTo(at, bottom);
+            }
+        }
+        context.strokeStyle = colour;
+        context.lineWidth = width * ratio;
+        context.stroke();
+        context.restore();
+    }
+}
+
+interface Boxes {
+    readonly start: Float32Array;
+    readonly end: Float32Array;
+    readonly row: Uint32Array;
+    readonly rows: Uint32Array;
+}
+
+/** The part of a bar or mark that is seen; null outside. */
+function boxOf(boxes: Boxes, at: number, place: Place, clip: Rect): Rect | null {
+    const x = place.x0 + place.xScale * (boxes.start[at] ?? 0);
+    const width = Math.max(place.x0 + place.xScale * (boxes.end[at] ?? 0) - x, 1);
+    const y = place.y0 + place.yScale * (boxes.row[at] ?? 0);
+    const height = Math.max(place.yScale * (boxes.rows[at] ?? 1), 1);
+    // A bar that begins far outside must not make its pattern long.
+    const wide = { x: clip.x - 8, y: clip.y - 8, width: clip.width + 16, height: clip.height + 16 };
+    return meet({ x, y, width, height }, wide);
+}

@@ -1,0 +1,353 @@
+/** The Gantt charts: one scrolled area with three canvases, of which only the charts in sight are drawn. */
+
+import { effect, useComputed, useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+
+import { api, type Chart } from "./api";
+import { around, timeAt } from "./axis";
+import { bandsIn, bandsOf } from "./bands";
+import { flatPainter } from "./flat";
+import { glPainter } from "./gl";
+import { HEADER, inSight, layout, type Pane } from "./layout";
+import { drawGround, drawOver } from "./overlay";
+import type { Painter } from "./painter";
+import { attach, intervalOn } from "./pointer";
+import { bars as barsOf, sceneOf, type Scene } from "./scene";
+import * as state from "./state";
+import { hit, paint, type Drawn, type Hit, type View } from "./stage";
+import { palette } from "./theme";
+import { MARKS, styleInWords } from "./tile";
+import { duration, elapsed } from "./ticks";
+import { askOf, TileCache } from "./tiles";
+import { tip } from "./tooltip";
+import { compact, percent } from "./words";
+import { gutter, crosshair } from "./measure";
+
+/** Rows of a pane's table for screen readers. */
+const TABLE_MOST = 200;
+
+class Stage {
+    drawn: Drawn[] = [];
+    view: View | null = null;
+    frames = 0;
+    private scheduled = false;
+    private readonly painter: Painter;
+    readonly cache: TileCache;
+
+    constructor(
+        private readonly scroller: HTMLElement,
+        private readonly ground: HTMLCanvasElement,
+        private readonly bars: HTMLCanvasElement,
+        private readonly over: HTMLCanvasElement,
+        private readonly panes: () => readonly Pane[],
+    ) {
+        const plain = new URLSearchParams(location.search).has("canvas");
+        const painter = (plain ? null : glPainter(bars)) ?? flatPainter(bars);
+        if (!painter) throw new Error("This browser has no canvas.");
+        this.painter = painter;
+        this.cache = new TileCache(
+            (address, signal) => api.tile(address.view, address.chart, askOf(address, this.rowsOf(address.view, address.chart)), signal),
+            () => this.schedule(),
+        );
+        this.cache.onDrop = (tile) => painter.forget(tile);
+    }
+
+    schedule(): void {
+        if (this.scheduled) return;
+        this.scheduled = true;
+        requestAnimationFrame(() => {
+            this.scheduled = false;
+            this.draw();
+        });
+    }
+
+    scene(): Scene | null {
+        if (!this.view) return null;
+        this.draw();
+        return sceneOf(this.drawn, this.view, this.painter.name);
+    }
+
+    private rowsOf(view: number, chart: number): number {
+        const all = [state.overview.value, state.besideOverview.value].find((it) => it?.id === view);
+        return all?.charts.find((it) => it.id === chart)?.rows ?? 1;
+    }
+
+    private draw(): void {
+        const [width, height] = [this.scroller.clientWidth, this.scroller.clientHeight];
+        const ratio = Math.min(window.devicePixelRatio || 1, 3);
+        if (width === 0 || height === 0 || !state.overview.value) return;
+        this.resize(width, height, ratio);
+        const scroll = this.scroller.scrollTop;
+        const versions = new Map([state.overview.value, state.besideOverview.value].flatMap((it) => (it ? [[it.id, it.version] as const] : [])));
+        const view: View = {
+            time: state.time.value,
+            bounds: state.bounds.value,
+            panes: inSight(this.panes(), scroll, height),
+            rows: state.rowsOf,
+            version: (id) => versions.get(id) ?? 0,
+            as: state.asActor.value,
+            scroll,
+            width,
+            height,
+            gutter: gutter(),
+            ratio,
+        };
+        this.view = view;
+        const colours = palette.value;
+        const bands = (pane: Pane) => bandsOf(pane.view, pane.chart, view.version(pane.view), () => this.schedule());
+        this.drawn = paint(this.painter, this.cache, view, colours, { selected: state.job.value, hovered: state.hovered.value });
+        const [ground, over] = [this.ground.getContext("2d"), this.over.getContext("2d")];
+        if (ground) drawGround(ground, view, colours, bands);
+        if (over) drawOver(over, view, colours, { drawn: this.drawn, details: state.details.value, links: state.links.value, bands, now: state.overview.value.now });
+        this.frames += 1;
+    }
+
+    private resize(width: number, height: number, ratio: number): void {
+        const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+        for (const canvas of [this.ground, this.bars, this.over]) {
+            if (canvas.width === w && canvas.height === h) continue;
+            canvas.width = w;
+            canvas.height = h;
+            canvas.style.width = `${width}px`;
+            canvas.style.height = `${height}px`;
+            if (canvas === this.bars) this.painter.resize(w, h);
+        }
+    }
+}
+
+
+let stage: Stage | null = null;
+export const scene = () => stage?.scene() ?? null;
+export const frames = () => stage?.frames ?? 0;
+export const waiting = () => stage?.cache.busy ?? true;
+
+export function Gantt() {
+    const scroller = useRef<HTMLDivElement>(null);
+    const canvases = [useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null)] as const;
+    const room = useSignal(600);
+    const plan = useComputed(() => {
+        const here = state.overview.value;
+        return here ? layout(here, state.besideOverview.value, state.closed.value, room.value, state.stretch.value) : { panes: [], height: 0 };
+    });
+
+    useEffect(() => {
+        const element = scroller.current;
+        const [ground, bars, over] = canvases.map((it) => it.current);
+        if (!element || !ground || !bars || !over) return;
+        const made = new Stage(element, ground, bars, over, () => plan.value.panes);
+        stage = made;
+        const observer = new ResizeObserver(() => {
+            room.value = element.clientHeight;
+            made.schedule();
+        });
+        observer.observe(element);
+        const scrolled = () => made.schedule();
+        element.addEventListener("scroll", scrolled, { passive: true });
+        const detach = attach(element, gestures(element, made));
+        const stop = effect(() => {
+            // All that a picture depends on.
+            void [plan.value, state.time.value, state.rowWindows.value, state.job.value, state.hovered.value, state.details.value];
+            void [state.links.value, state.asActor.value, palette.value, state.overview.value, state.besideOverview.value];
+            made.schedule();
+        });
+        const stopReveal = effect(() => {
+            const target = state.revealed.value;
+            if (target) reveal(element, plan.peek().panes, target);
+        });
+        return () => {
+            stop();
+            stopReveal();
+            detach();
+            observer.disconnect();
+            element.removeEventListener("scroll", scrolled);
+        };
+    }, []);
+
+    const marked = intervalOn(gutter(), (scroller.current?.clientWidth ?? 0) - gutter());
+    return (
+        <section class="pane charts" aria-label="Gantt charts">
+            <div class="scroller" ref={scroller} tabIndex={0} role="group" aria-label="Bars of all charts; the table below has the same bars" data-testid="charts">
+                <div class="pin">
+                    <canvas ref={canvases[0]} aria-hidden="true" />
+                    <canvas ref={canvases[1]} aria-hidden="true" />
+                    <canvas ref={canvases[2]} aria-hidden="true" />
+                    {marked && <div class="interval" style={{ left: `${marked.left}px`, width: `${marked.width}px` }} />}
+                </div>
+                <div class="extent" style={{ height: `${plan.value.height}px` }}>
+                    {plan.value.panes.map((pane) => (
+                        <Header key={`${pane.view}.${pane.chart.id}`} pane={pane} />
+                    ))}
+                </div>
+            </div>
+            <BarTable />
+        </section>
+    );
+}
+
+function reveal(scroller: HTMLElement, panes: readonly Pane[], target: { chart: number; row: number }): void {
+    const pane = panes.find((it) => it.chart.id === target.chart);
+    if (!pane) return;
+    const { first, rows } = state.rowsOf(pane.chart);
+    if (target.row < first || target.row >= first + rows) state.setRows(pane.chart, { first: target.row - rows / 2, rows });
+    const [top, bottom] = [pane.top, pane.body + pane.height];
+    if (top < scroller.scrollTop) scroller.scrollTop = top;
+    else if (bottom > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = Math.min(top, bottom - scroller.clientHeight);
+    state.activeChart.value = pane.chart.id;
+}
+
+function Header({ pane }: { pane: Pane }) {
+    const { chart, second } = pane;
+    const open = !state.closed.value.has(chart.id);
+    const zoomed = state.rowWindows.value.has(chart.id);
+    const { first, rows } = state.rowsOf(chart);
+    const active = state.activeChart.value === chart.id;
+    return (
+        <div class={`chart-head${active ? " active" : ""}${second ? " second" : ""}`} style={{ top: `${pane.top}px`, height: `${HEADER}px` }}>
+            <button type="button" class="twist" aria-expanded={open} aria-label={`${open ? "Close" : "Open"} ${chart.name}`} onClick={() => state.toggleClosed(chart.id)}>
+                {open ? "▾" : "▸"}
+            </button>
+            <strong>{chart.name}</strong>
+            {second && <span class="tag">{state.besideOverview.value?.name ?? ""}</span>}
+            <span class="facts">{facts(chart)}</span>
+            {zoomed && (
+                <button type="button" class="small" onClick={() => state.setRows(chart, { first: 0, rows: chart.rows })}>
+                    {`${chart.row_unit} ${chart.first_number + Math.floor(first)}–${chart.first_number + Math.ceil(first + rows) - 1} ✕`}
+                </button>
+            )}
+        </div>
+    );
+}
+
+function facts(chart: Chart): string {
+    const parts = [`${compact(chart.rows)} ${chart.row_unit}`];
+    if (chart.bands > 1) parts.push(`${compact(chart.bands)} resources`);
+    if (chart.scheduler) parts.push(chart.scheduler);
+    if (chart.speed !== null && chart.speed !== 1) parts.push(`speed ${chart.speed}`);
+    if (chart.utilisation !== null) parts.push(`${percent(chart.utilisation)} used`);
+    if (chart.jobs !== null) parts.push(`${compact(chart.jobs)} jobs`);
+    return parts.join(" · ");
+}
+
+function gestures(element: HTMLElement, of: Stage) {
+    const find = (x: number, y: number): Hit | null => (of.view ? hit(of.drawn, of.view, x, y) : null);
+    const paneAt = (y: number) => of.view?.panes.find((it) => y + element.scrollTop >= it.top && y + element.scrollTop < it.body + it.height);
+    return {
+        axis: () => ({ left: gutter(), width: element.clientWidth - gutter() }),
+        wheel: (event: WheelEvent, x: number, y: number) => {
+            const pane = paneAt(y);
+            if (event.altKey && pane) {
+                event.preventDefault();
+                state.zoomRows(pane.chart, Math.exp(event.deltaY * 0.002), (y + element.scrollTop - pane.body) / Math.max(pane.height, 1));
+                return true;
+            }
+            // Over the labels the wheel scrolls the list of charts, as the browser does it.
+            return x < gutter() && !event.ctrlKey;
+        },
+        dragY: (by: number, _x: number, y: number) => {
+            const pane = paneAt(y);
+            if (pane && state.rowWindows.value.has(pane.chart.id)) state.moveRows(pane.chart, (by / pane.height) * state.rowsOf(pane.chart).rows);
+            else element.scrollTop += by;
+        },
+        hover: (x: number, y: number, event: PointerEvent) => {
+            const found = find(x, y);
+            state.hovered.value = found?.job ?? null;
+            crosshair.value = x >= gutter() ? event.clientX : null;
+            tip.value = found && of.view ? { x: event.clientX, y: event.clientY, lines: describe(found, of.view, x) } : null;
+        },
+        leave: () => {
+            state.hovered.value = null;
+            crosshair.value = null;
+            tip.value = null;
+        },
+        click: (x: number, y: number) => {
+            const pane = paneAt(y);
+            if (pane) state.activeChart.value = pane.chart.id;
+            const found = find(x, y);
+            if (!found || !of.view) return;
+            if (found.job !== null) state.select(found.job);
+            else if (found.dense) void askBelow(found, of.view, x);
+            else state.select(null);
+        },
+        double: (x: number, y: number) => {
+            const found = find(x, y);
+            if (found?.from != null && found.until != null) state.time.value = around(found.from, found.until);
+            else state.zoom(0.25, (x - gutter()) / (element.clientWidth - gutter()));
+        },
+    };
+}
+
+async function askBelow(found: Hit, view: View, x: number): Promise<void> {
+    try {
+        const answer = await api.at(found.pane.view, found.pane.chart.id, timeOf(view, x), found.row);
+        state.select(answer.job);
+    } catch (cause) {
+        state.complain(cause);
+    }
+}
+
+const timeOf = (view: View, x: number) => timeAt(view.time, (x - view.gutter) / (view.width - view.gutter));
+
+function describe(found: Hit, view: View, x: number): string[] {
+    const { pane, row } = found;
+    const pixel = view.time.span / (view.width - view.gutter);
+    const bands = bandsIn(bandsOf(pane.view, pane.chart, 0, () => undefined), row, 1);
+    const where = bands[0] ? `${bands[0].name}${bands[0].site ? ` (${bands[0].site})` : ""}` : `${pane.chart.row_unit.replace(/s$/, "")} ${pane.chart.first_number + row}`;
+    const lines = [`${pane.chart.name}, ${where}`];
+    if (found.job !== null) {
+        lines.unshift(`job ${found.job} · ${styleInWords(found.style)}`);
+        const ends = [found.from, found.until].map((it) => (it === null ? "…" : elapsed(it, pixel)));
+        lines.push(`${ends[0]} to ${ends[1]}${found.from !== null && found.until !== null ? ` (${duration(found.until - found.from)})` : ""}`);
+    } else {
+        if (found.mark > 0) lines.unshift(MARKS[found.mark] ?? "");
+        if (found.dense) lines.push("jobs narrower than a pixel: click, or zoom in");
+        lines.push(elapsed(timeOf(view, x), pixel));
+    }
+    return lines;
+}
+
+/** The bars in sight as a table, made anew when the window rests. */
+function BarTable() {
+    const rows = useSignal<readonly (readonly (string | number)[])[]>([]);
+    const timer = useMemo(() => ({ id: 0 as ReturnType<typeof setTimeout> | 0 }), []);
+    useEffect(
+        () =>
+            effect(() => {
+                void [state.time.value, state.overview.value, state.besideOverview.value, state.rowWindows.value, state.closed.value, state.asActor.value];
+                if (timer.id !== 0) clearTimeout(timer.id);
+                timer.id = setTimeout(() => (rows.value = tableOf()), 700);
+            }),
+        [],
+    );
+    return (
+        <div class={state.tables.value ? "as-table" : "hidden-table"} tabIndex={state.tables.value ? 0 : -1} role="region" aria-label="Table of the bars in sight">
+            <table>
+                <caption>{`Bars in sight (at most ${TABLE_MOST}; zoom in for others)`}</caption>
+                <thead>
+                    <tr>
+                        {["Chart", "Job", "First row", "Rows", "From", "Until", "Kind"].map((it) => (
+                            <th scope="col">{it}</th>
+                        ))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.value.map((row) => (
+                        <tr>
+                            {row.map((cell) => (
+                                <td>{cell}</td>
+                            ))}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}
+
+function tableOf(): (string | number)[][] {
+    if (!stage?.view) return [];
+    const { view, drawn } = stage;
+    const pixel = view.time.span / (view.width - view.gutter);
+    const found = barsOf(drawn, view.ratio, TABLE_MOST);
+    return found.map((bar) => [bar.chart, bar.job, bar.row, bar.rows, elapsed(timeOf(view, bar.x), pixel), elapsed(timeOf(view, bar.x + bar.width), pixel), bar.words]);
+}
+

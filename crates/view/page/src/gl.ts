@@ -1,0 +1,189 @@
+/** Draws tiles on the graphics card: one call for all bars of a tile, from the bytes of the server. */
+
+import { meet, type Emphasis, type Painter, type Place, type Rect } from "./painter";
+import { rgb, type Palette } from "./palette";
+import { BOXES, FILL, SHADES, SHEET } from "./shaders";
+import type { Density, Tile } from "./tile";
+
+interface Upload {
+    readonly buffer: WebGLBuffer;
+    readonly arrays: readonly { readonly array: WebGLVertexArrayObject; readonly count: number; readonly mode: number }[];
+    readonly textures: readonly WebGLTexture[];
+}
+
+const NAMES = ["a_start", "a_end", "a_row", "a_rows", "a_job", "a_style"] as const;
+
+export function glPainter(canvas: HTMLCanvasElement): Painter | null {
+    const gl = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: false, preserveDrawingBuffer: false });
+    if (!gl) return null;
+    try {
+        return new GlPainter(gl);
+    } catch {
+        return null;
+    }
+}
+
+class GlPainter implements Painter {
+    readonly name = "webgl2";
+    private readonly boxes: WebGLProgram;
+    private readonly sheet: WebGLProgram;
+    private readonly uploads = new Map<Tile, Upload>();
+    private readonly places = new Map<string, WebGLUniformLocation | null>();
+    private readonly nothing: WebGLVertexArrayObject;
+    private height = 1;
+    private width = 1;
+
+    constructor(private readonly gl: WebGL2RenderingContext) {
+        this.boxes = program(gl, BOXES, FILL);
+        this.sheet = program(gl, SHEET, SHADES);
+        this.nothing = gl.createVertexArray();
+    }
+
+    resize(width: number, height: number): void {
+        this.width = width;
+        this.height = height;
+        this.gl.viewport(0, 0, width, height);
+    }
+
+    begin(palette: Palette, emphasis: Emphasis, ratio: number): void {
+        const { gl } = this;
+        gl.disable(gl.SCISSOR_TEST);
+        gl.clearColor(0, 0, 0, 0);
+        gl.clear(gl.COLOR_BUFFER_BIT);
+        gl.enable(gl.SCISSOR_TEST);
+        for (const each of [this.boxes, this.sheet]) {
+            gl.useProgram(each);
+            gl.uniform2f(this.place(each, "u_canvas"), this.width, this.height);
+            gl.uniform1f(this.place(each, "u_ratio"), ratio);
+            gl.uniform3fv(this.place(each, "u_ground"), rgb(palette.ground));
+            gl.uniform3fv(this.place(each, "u_lost"), rgb(palette.lost));
+        }
+        gl.uniform3fv(this.place(this.sheet, "u_dense"), rgb(palette.dense));
+        gl.uniform1i(this.place(this.sheet, "u_busy"), 0);
+        gl.uniform1i(this.place(this.sheet, "u_lostCells"), 1);
+        gl.useProgram(this.boxes);
+        gl.uniform3fv(this.place(this.boxes, "u_ink"), rgb(palette.ink));
+        gl.uniform3fv(this.place(this.boxes, "u_workloads[0]"), palette.workloads.flatMap(rgb));
+        gl.uniform3fv(this.place(this.boxes, "u_differences[0]"), palette.differences.flatMap(rgb));
+        gl.uniform3fv(this.place(this.boxes, "u_marks[0]"), [palette.line, palette.failure, palette.maintenance, palette.lost].flatMap(rgb));
+        gl.uniform3fv(this.place(this.boxes, "u_promises[0]"), [palette.soft, palette.kept, palette.broken, palette.soft].flatMap(rgb));
+        gl.uniform2ui(this.place(this.boxes, "u_emphasis"), (emphasis.selected ?? -1) + 1, (emphasis.hovered ?? -1) + 1);
+    }
+
+    tile(tile: Tile, place: Place, clip: Rect): void {
+        const { gl } = this;
+        const seen = meet(clip, { x: 0, y: 0, width: this.width, height: this.height });
+        if (!seen) return;
+        const upload = this.uploads.get(tile) ?? this.upload(tile);
+        const [left, right] = [Math.round(seen.x), Math.round(seen.x + seen.width)];
+        const [top, bottom] = [Math.round(seen.y), Math.round(seen.y + seen.height)];
+        gl.scissor(left, this.height - bottom, right - left, bottom - top);
+        if (upload.textures.length > 0) this.density(tile, upload, place);
+        gl.useProgram(this.boxes);
+        gl.uniform4f(this.place(this.boxes, "u_place"), place.x0, place.xScale, place.y0, place.yScale);
+        for (const { array, count, mode } of upload.arrays) {
+            gl.uniform1i(this.place(this.boxes, "u_mode"), mode);
+            gl.bindVertexArray(array);
+            gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count);
+        }
+        gl.bindVertexArray(null);
+    }
+
+    forget(tile: Tile): void {
+        const upload = this.uploads.get(tile);
+        if (!upload) return;
+        this.uploads.delete(tile);
+        this.gl.deleteBuffer(upload.buffer);
+        upload.arrays.forEach(({ array }) => this.gl.deleteVertexArray(array));
+        upload.textures.forEach((texture) => this.gl.deleteTexture(texture));
+    }
+
+    private density(tile: Tile, upload: Upload, place: Place): void {
+        const { gl } = this;
+        gl.useProgram(this.sheet);
+        upload.textures.forEach((texture, unit) => {
+            gl.activeTexture(gl.TEXTURE0 + unit);
+            gl.bindTexture(gl.TEXTURE_2D, texture);
+        });
+        const top = place.y0 + place.yScale * tile.firstRow;
+        gl.uniform4f(this.place(this.sheet, "u_box"), place.x0, top, place.x0 + place.xScale, top + place.yScale * tile.rows);
+        gl.bindVertexArray(this.nothing);
+        gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    }
+
+    private upload(tile: Tile): Upload {
+        const { gl } = this;
+        const buffer = gl.createBuffer();
+        gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+        gl.bufferData(gl.ARRAY_BUFFER, tile.buffer, gl.STATIC_DRAW);
+        const { bars, marks, ticks, offsets } = tile;
+        const tables = [
+            { mode: 1, count: marks.count, from: offsets.marks, columns: [0, 1, 2, 3, null, 4] },
+            { mode: 0, count: bars.count, from: offsets.bars, columns: [0, 1, 2, 3, 4, 5] },
+            { mode: 2, count: ticks.count, from: offsets.ticks, columns: [0, 0, 1, 2, 3, 4] },
+        ];
+        const arrays = tables.filter(({ count }) => count > 0).map(({ mode, count, from, columns }) => ({ mode, count, array: this.columns(from, count, columns) }));
+        const upload = { buffer, arrays, textures: tile.density ? this.textures(tile.density) : [] };
+        this.uploads.set(tile, upload);
+        return upload;
+    }
+
+    private columns(from: number, count: number, columns: readonly (number | null)[]): WebGLVertexArrayObject {
+        const { gl } = this;
+        const array = gl.createVertexArray();
+        gl.bindVertexArray(array);
+        NAMES.forEach((name, at) => {
+            const slot = gl.getAttribLocation(this.boxes, name);
+            const column = columns[at];
+            if (slot < 0 || column === null || column === undefined) return;
+            const offset = from + 4 * count * column;
+            gl.enableVertexAttribArray(slot);
+            gl.vertexAttribDivisor(slot, 1);
+            if (at < 2) gl.vertexAttribPointer(slot, 1, gl.FLOAT, false, 4, offset);
+            else gl.vertexAttribIPointer(slot, 1, gl.UNSIGNED_INT, 4, offset);
+        });
+        gl.bindVertexArray(null);
+        return array;
+    }
+
+    private textures({ columns, lanes, busy, lost }: Density): WebGLTexture[] {
+        const { gl } = this;
+        gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+        return [busy, lost].map((cells) => {
+            const texture = gl.createTexture();
+            gl.bindTexture(gl.TEXTURE_2D, texture);
+            gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8, columns, lanes, 0, gl.RED, gl.UNSIGNED_BYTE, cells);
+            for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
+            for (const wrap of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, wrap, gl.CLAMP_TO_EDGE);
+            return texture;
+        });
+    }
+
+    private place(of: WebGLProgram, name: string): WebGLUniformLocation | null {
+        const key = `${of === this.boxes ? "boxes" : "sheet"}.${name}`;
+        let found = this.places.get(key);
+        if (found === undefined) {
+            found = this.gl.getUniformLocation(of, name);
+            this.places.set(key, found);
+        }
+        return found;
+    }
+}
+
+function program(gl: WebGL2RenderingContext, vertex: string, fragment: string): WebGLProgram {
+    const made = gl.createProgram();
+    for (const [kind, source] of [
+        [gl.VERTEX_SHADER, vertex],
+        [gl.FRAGMENT_SHADER, fragment],
+    ] as const) {
+        const shader = gl.createShader(kind);
+        if (!shader) throw new Error("the context is lost");
+        gl.shaderSource(shader, source);
+        gl.compileShader(shader);
+        if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? "a shader cannot be compiled");
+        gl.attachShader(made, shader);
+    }
+    gl.linkProgram(made);
+    if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(made) ?? "a program cannot be linked");
+    return made;
+}

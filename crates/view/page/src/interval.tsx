@@ -1,0 +1,81 @@
+/** Sums of the selected interval, or of the window without one. */
+
+import { effect, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+import { api, type Sum } from "./api";
+import { complain, interval, overview, shownInterval, viewId, zoomToSelection } from "./state";
+import { duration } from "./ticks";
+import { at, compact, percent } from "./words";
+
+/** Charts whose sums are asked for. */
+const CHARTS_MOST = 40;
+
+export function IntervalTab() {
+    const sums = useSignal<readonly { readonly name: string; readonly sum: Sum }[]>([]);
+    useEffect(() => {
+        let timer: ReturnType<typeof setTimeout> | null = null;
+        let asked = 0;
+        return effect(() => {
+            const here = overview.value;
+            const { from, until } = shownInterval.value;
+            const id = viewId.value;
+            if (timer !== null) clearTimeout(timer);
+            if (!here) return;
+            asked += 1;
+            const mine = asked;
+            timer = setTimeout(() => {
+                const charts = here.charts.slice(0, CHARTS_MOST);
+                Promise.all(charts.map(async (chart) => ({ name: chart.name, sum: await api.sum(id, chart.id, from, until, 0, Math.max(chart.rows, 1)) })))
+                    .then((found) => {
+                        if (mine === asked) sums.value = found;
+                    })
+                    .catch(complain);
+            }, 150);
+        });
+    }, []);
+    const { from, until } = shownInterval.value;
+    return (
+        <div class="tab-body" data-testid="interval">
+            <h3>{interval.value ? "Selected interval" : "Window"}</h3>
+            <p>{`${at(from)} to ${at(until)} (${duration(until - from)})`}</p>
+            {!interval.value && <p class="hint">Shift and a drag select an interval; Shift and an arrow change it by keys.</p>}
+            {interval.value && (
+                <div class="row">
+                    <button type="button" class="small" onClick={zoomToSelection}>
+                        Zoom
+                    </button>
+                    <button type="button" class="small" onClick={() => (interval.value = null)}>
+                        Clear
+                    </button>
+                </div>
+            )}
+            <div class="wide" tabIndex={0} role="region" aria-label="Sums">
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">Chart</th>
+                            <th scope="col">Jobs</th>
+                            <th scope="col">Bars</th>
+                            <th scope="col">Processor hours</th>
+                            <th scope="col">Utilisation</th>
+                            <th scope="col">Mean wait</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {sums.value.map(({ name, sum }) => (
+                            <tr>
+                                <th scope="row">{name}</th>
+                                <td class="number">{compact(sum.jobs)}</td>
+                                <td class="number">{compact(sum.bars)}</td>
+                                <td class="number">{compact(sum.processor_seconds / 3600)}</td>
+                                <td class="number">{sum.utilisation === null ? "–" : percent(sum.utilisation)}</td>
+                                <td class="number">{sum.mean_waiting_time === null ? "–" : duration(sum.mean_waiting_time * 1e6)}</td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+        </div>
+    );
+}

@@ -1,0 +1,100 @@
+/** The selected job: its story, its attempts and all of its values. */
+
+import type { Value } from "./api";
+import { details, detailsError, goTo, job, neighbour, select, zoomToSelection } from "./state";
+import { at, spanOfSeconds, valueInWords } from "./words";
+
+/** Fields of attempts and promises that are times of the interface, µs. */
+const TIMES = new Set(["queued", "start", "end", "time", "promised", "at", "made", "kept_at"]);
+
+export function JobTab() {
+    const shown = details.value;
+    if (job.value === null) return <p class="hint">Select a job: click a bar or a row of the table, or press / and type its number.</p>;
+    if (detailsError.value) return <p class="bad">{detailsError.value}</p>;
+    if (!shown) return <p class="hint">…</p>;
+    const { story } = shown;
+    return (
+        <div class="tab-body" data-testid="job">
+            <div class="row">
+                <h3>{story?.title ?? `Job ${shown.job}`}</h3>
+                <button type="button" class="small" title="Previous job of the user ([)" disabled={shown.previous_of_user === null} onClick={() => neighbour(-1)} aria-label="Previous job of the user">
+                    ◀
+                </button>
+                <button type="button" class="small" title="Next job of the user (])" disabled={shown.next_of_user === null} onClick={() => neighbour(1)} aria-label="Next job of the user">
+                    ▶
+                </button>
+                <button type="button" class="small" title="Zoom to the job (Z)" onClick={zoomToSelection}>
+                    Zoom
+                </button>
+                <button type="button" class="small" title="Select nothing (Escape)" onClick={() => select(null)} aria-label="Select nothing">
+                    ✕
+                </button>
+            </div>
+            {story && (
+                <ol class="story" aria-label="Story of the job">
+                    {story.lines.map((line) => (
+                        <li>
+                            {line.time === null ? (
+                                <span />
+                            ) : (
+                                <button type="button" class="plain" title="Show this time" onClick={() => line.time !== null && goTo(line.time)}>
+                                    {at(line.time)}
+                                </button>
+                            )}
+                            <span class="line">{line.text}</span>
+                        </li>
+                    ))}
+                </ol>
+            )}
+            {shown.attempts.length > 0 && <Records title="Attempts" records={shown.attempts} />}
+            {shown.promises.length > 0 && <Records title="Promises" records={shown.promises} />}
+            <h3>Values</h3>
+            <table class="values">
+                <tbody>
+                    {shown.values.map(({ name, value, unit, meaning }) => (
+                        <tr>
+                            <th scope="row" title={meaning}>
+                                {name}
+                            </th>
+                            <td title={spanOfSeconds(value, unit)}>
+                                {valueInWords(value, unit)}
+                                {unit && value !== null && <small>{` ${unit}`}</small>}
+                            </td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}
+
+/** Records with the same fields as a table. */
+export function Records({ title, records }: { title: string; records: readonly Readonly<Record<string, Value>>[] }) {
+    const names = [...new Set(records.flatMap((it) => Object.keys(it)))];
+    return (
+        <>
+            <h3>{title}</h3>
+            <div class="wide" tabIndex={0} role="region" aria-label={title}>
+                <table>
+                    <thead>
+                        <tr>
+                            {names.map((name) => (
+                                <th scope="col">{name.replaceAll("_", " ")}</th>
+                            ))}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {records.map((record) => (
+                            <tr>
+                                {names.map((name) => {
+                                    const value = record[name];
+                                    return <td>{TIMES.has(name) && typeof value === "number" ? at(value) : valueInWords(value)}</td>;
+                                })}
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+        </>
+    );
+}

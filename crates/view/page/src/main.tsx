@@ -1,0 +1,47 @@
+/** Starts the page. */
+
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import "uplot/dist/uPlot.min.css";
+
+import { read } from "./address";
+import { App } from "./app";
+import { frames, scene, waiting } from "./gantt";
+import { bindKeys } from "./keys";
+import { watchMessages } from "./messages";
+import * as state from "./state";
+import { watchTheme } from "./theme";
+import "./style.css";
+
+declare global {
+    interface Window {
+        /** For tests: the drawn scene as data. */
+        haggle: { scene: typeof scene; frames: typeof frames; waiting: typeof waiting };
+    }
+}
+
+async function start(): Promise<void> {
+    watchTheme();
+    bindKeys();
+    render(<App />, document.body);
+    window.haggle = { scene, frames, waiting };
+    try {
+        await state.loadViews();
+        await state.restore(read(location.hash));
+    } catch (cause) {
+        state.complain(cause);
+    }
+    state.watch();
+    watchMessages();
+    state.waitForTables();
+    state.followChanges();
+    window.addEventListener("hashchange", () => {
+        if (state.isForeign(location.hash)) state.restore(read(location.hash)).catch(state.complain);
+    });
+    effect(() => {
+        const name = state.overview.value?.name;
+        document.title = name ? `${name} – haggle` : "haggle view";
+    });
+}
+
+void start();

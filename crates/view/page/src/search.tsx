@@ -1,0 +1,110 @@
+/** The search field: it jumps to a job, a chart, a resource or an actor. */
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+
+import { api, type Match } from "./api";
+import { actorShown, complain, overview, revealed, select, setRows, sideOpen, tab, viewId } from "./state";
+import { bandsOf } from "./bands";
+
+export function Search() {
+    const text = useSignal("");
+    const matches = useSignal<readonly Match[]>([]);
+    const chosen = useSignal(0);
+    const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+    const asked = useRef(0);
+    const input = useRef<HTMLInputElement>(null);
+
+    const close = () => {
+        matches.value = [];
+        text.value = "";
+        input.current?.blur();
+    };
+    const go = (match: Match | undefined) => {
+        if (!match) return;
+        jump(match);
+        close();
+    };
+    const ask = (then?: () => void) => {
+        asked.current += 1;
+        const mine = asked.current;
+        const words = text.value.trim();
+        if (words === "") return void (matches.value = []);
+        api.find(viewId.value, words)
+            .then((found) => {
+                if (mine !== asked.current) return;
+                matches.value = found.matches;
+                chosen.value = 0;
+                then?.();
+            })
+            .catch(complain);
+    };
+    const typed = (value: string) => {
+        text.value = value;
+        if (timer.current !== null) clearTimeout(timer.current);
+        timer.current = setTimeout(() => ask(), 120);
+    };
+    const pressed = (event: KeyboardEvent) => {
+        const count = matches.value.length;
+        if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+            event.preventDefault();
+            const by = event.key === "ArrowDown" ? 1 : count - 1;
+            if (count > 0) chosen.value = (chosen.value + by) % count;
+        } else if (event.key === "Enter") {
+            event.preventDefault();
+            if (timer.current !== null) clearTimeout(timer.current);
+            // The list may be that of a shorter text.
+            const number = chosen.value;
+            ask(() => go(matches.value[number] ?? matches.value[0]));
+        } else if (event.key === "Escape") close();
+    };
+    const open = matches.value.length > 0;
+    return (
+        <div class="search">
+            <input
+                id="search"
+                ref={input}
+                type="text"
+                role="combobox"
+                aria-expanded={open}
+                aria-controls="matches"
+                aria-autocomplete="list"
+                aria-label="Search a job, chart, resource or actor"
+                {...(open ? { "aria-activedescendant": `match-${chosen.value}` } : {})}
+                placeholder="Search  /"
+                spellcheck={false}
+                autocomplete="off"
+                value={text.value}
+                onInput={(event) => typed(event.currentTarget.value)}
+                onKeyDown={pressed}
+                onBlur={() => setTimeout(() => (matches.value = []), 150)}
+            />
+            <ul id="matches" role="listbox" aria-label="Matches" hidden={!open}>
+                {matches.value.map((match, at) => (
+                    <li id={`match-${at}`} role="option" aria-selected={at === chosen.value} onPointerDown={(event) => (event.preventDefault(), go(match))}>
+                        <small>{match.kind}</small>
+                        {` ${match.label}`}
+                    </li>
+                ))}
+            </ul>
+        </div>
+    );
+}
+
+/** The id of a band is `CHART:BAND`, or its label is its name. */
+function jump(match: Match): void {
+    if (match.kind === "job") return select(Number(match.id), { reveal: true });
+    if (match.kind === "actor") {
+        actorShown.value = match.label;
+        sideOpen.value = true;
+        tab.value = "actors";
+        return;
+    }
+    const charts = overview.value?.charts ?? [];
+    const [chartId, band] = String(match.id).split(/[:.]/).map(Number);
+    const chart = charts.find((it) => it.id === (match.kind === "chart" ? Number(match.id) : chartId));
+    if (!chart) return;
+    const found = match.kind === "band" ? bandsOf(viewId.value, chart, overview.value?.version ?? 0, () => undefined)[band ?? -1] : undefined;
+    if (found) setRows(chart, { first: found.first_row - 4, rows: Math.max(found.rows + 8, 12) });
+    revealed.value = { chart: chart.id, row: found?.first_row ?? 0 };
+}

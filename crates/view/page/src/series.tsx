@@ -1,0 +1,288 @@
+/** Queue lengths and busy processors over time, on the axis of the charts. */
+
+import { effect, useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+
+import { api, type Series, type SeriesName } from "./api";
+import { interval as intervalOf, timeAt } from "./axis";
+import { crosshair, gutter, plotWidth } from "./measure";
+import { mixed } from "./palette";
+import { attach, intervalOn } from "./pointer";
+import { besideOverview, complain, overview, tables, time } from "./state";
+import { dark, palette } from "./theme";
+import { elapsed } from "./ticks";
+import { compact } from "./words";
+
+/** Lines of charts in one pane. With more charts, only the sum is shown. */
+const LINES_MOST = 8;
+const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [5, 2], [12, 4], [2, 2], [8, 2, 2, 2, 2, 2]];
+
+interface Line {
+    readonly view: number;
+    readonly name: SeriesName;
+    readonly sum: boolean;
+    readonly colour: number;
+    readonly second: boolean;
+}
+
+export interface Group {
+    readonly key: string;
+    readonly title: string;
+}
+
+/** Groups of series by the first part of their names, such as `queue`. */
+export function groupsOf(series: readonly SeriesName[]): Group[] {
+    const keys = [...new Set(series.map((it) => it.id.split(":")[0] ?? ""))];
+    const titles: Record<string, string> = { queue: "Queue length", busy: "Busy processors" };
+    return keys.map((key) => ({ key, title: titles[key] ?? series.find((it) => it.id.startsWith(key))?.title ?? key }));
+}
+
+interface Loaded {
+    readonly from: number;
+    readonly to: number;
+    readonly x: readonly number[];
+    readonly lines: readonly { readonly line: Line; readonly mean: readonly (number | null)[]; readonly max: readonly (number | null)[] }[];
+}
+
+export function SeriesPane({ group }: { group: Group }) {
+    const box = useRef<HTMLDivElement>(null);
+    const plot = useRef<uPlot | null>(null);
+    const loaded = useSignal<Loaded | null>(null);
+    const all = useSignal(true);
+    const lines = useComputed((): Line[] => {
+        const of = (id: number, series: readonly SeriesName[], second: boolean): Line[] => {
+            const mine = series.filter((it) => it.id.split(":")[0] === group.key);
+            const charts = mine.filter((it) => it.chart !== null);
+            const sums = mine.filter((it) => it.chart === null);
+            const each = !all.value || charts.length > LINES_MOST || (second && charts.length > 1) ? [] : charts;
+            // The sum of one chart is the chart.
+            const sum = charts.length === 1 && each.length === 1 ? [] : sums;
+            return [...sum.map((name) => ({ view: id, name, sum: true, colour: 0, second })), ...each.map((name, colour) => ({ view: id, name, sum: false, colour, second }))];
+        };
+        const [here, there] = [overview.value, besideOverview.value];
+        return [...(here ? of(here.id, here.series, false) : []), ...(there ? of(there.id, there.series, true) : [])];
+    });
+
+    useEffect(() => {
+        let request: AbortController | null = null;
+        let timer: ReturnType<typeof setTimeout> | null = null;
+        let shownKey = "";
+        return effect(() => {
+            const { from, until } = intervalOf(time.value);
+            const width = plotWidth.value;
+            const key = JSON.stringify([lines.value.map((it) => [it.view, it.name.id]), overview.value?.version, besideOverview.value?.version]);
+            const here = loaded.peek();
+            const length = until - from;
+            const covers = here && key === shownKey && from >= here.from && until <= here.to && length * 8 > here.to - here.from;
+            if (covers || width === 0 || lines.value.length === 0) return;
+            if (timer !== null) clearTimeout(timer);
+            timer = setTimeout(() => {
+                request?.abort();
+                request = new AbortController();
+                // One window at each side, so that a short move needs no answer.
+                void load(lines.value, from - length, until + length, Math.round(width * 1.5), request.signal)
+                    .then((found) => {
+                        shownKey = key;
+                        loaded.value = found;
+                    })
+                    .catch(complain);
+            }, 60);
+        });
+    }, []);
+
+    useEffect(() => {
+        const element = box.current;
+        if (!element) return;
+        let shown: Loaded | null = null;
+        let look = "";
+        const stop = effect(() => {
+            const found = loaded.value;
+            const width = plotWidth.value + gutter();
+            const now = `${dark.value}|${gutter()}`;
+            if (!found || width <= 0) return;
+            const height = Math.max(element.clientHeight, 40);
+            if (!plot.current || shown?.lines.length !== found.lines.length || look !== now || shown.lines.some((it, at) => it.line !== found.lines[at]?.line)) {
+                plot.current?.destroy();
+                plot.current = new uPlot(options(found, width, height), dataOf(found), element);
+                look = now;
+            } else if (shown !== found) plot.current.setData(dataOf(found), false);
+            shown = found;
+            if (plot.current.width !== width || plot.current.height !== height) plot.current.setSize({ width, height });
+            const left = time.value.origin - found.from + time.value.offset;
+            const most = mostIn(found, left, left + time.value.span);
+            plot.current.batch((it: uPlot) => {
+                it.setScale("x", { min: left, max: left + time.value.span });
+                it.setScale("y", { min: 0, max: most });
+            });
+        });
+        const detach = attach(element, {
+            axis: () => ({ left: gutter(), width: plotWidth.value }),
+            hover: (x, _y, event) => (crosshair.value = x >= gutter() ? event.clientX : null),
+            leave: () => (crosshair.value = null),
+        });
+        const observer = new ResizeObserver(() => plot.current?.setSize({ width: plotWidth.peek() + gutter(), height: Math.max(element.clientHeight, 40) }));
+        observer.observe(element);
+        return () => {
+            stop();
+            detach();
+            observer.disconnect();
+            plot.current?.destroy();
+            plot.current = null;
+        };
+    }, []);
+
+    const marked = intervalOn(gutter(), plotWidth.value);
+    return (
+        <section class="pane series" aria-label={group.title}>
+            <h2 class="pane-title">{group.title}</h2>
+            <Legend lines={lines.value} loaded={loaded.value} />
+            <div class="series-plot" ref={box} role="img" aria-label={`${group.title} over time; the table below has the values`} data-testid={`series-${group.key}`} />
+            {marked && <div class="interval" style={{ left: `${marked.left}px`, width: `${marked.width}px` }} />}
+            <SeriesTable group={group} loaded={loaded.value} />
+        </section>
+    );
+}
+
+async function load(lines: readonly Line[], from: number, to: number, columns: number, signal: AbortSignal): Promise<Loaded> {
+    const views = [...new Set(lines.map((it) => it.view))];
+    const answers = new Map<number, Series>();
+    await Promise.all(
+        views.map(async (id) => {
+            const ids = lines.filter((it) => it.view === id).map((it) => it.name.id);
+            answers.set(id, await api.series(id, ids, from, to, columns, signal));
+        }),
+    );
+    const step = (to - from) / columns;
+    // Times relative to the left edge: small numbers are exact.
+    const x = Array.from({ length: columns }, (_, at) => (at + 0.5) * step);
+    const found = lines.flatMap((line) => {
+        const values = answers.get(line.view)?.series.find((it) => it.id === line.name.id);
+        return values ? [{ line, mean: values.mean, max: values.max }] : [];
+    });
+    return { from, to, x, lines: found };
+}
+
+function dataOf(loaded: Loaded): uPlot.AlignedData {
+    return [loaded.x as number[], ...loaded.lines.map(({ mean }) => mean as (number | null)[])] as uPlot.AlignedData;
+}
+
+function mostIn(loaded: Loaded, left: number, right: number): number {
+    let most = 1;
+    for (const { mean } of loaded.lines) {
+        for (let at = 0; at < mean.length; at += 1) {
+            const x = loaded.x[at] ?? 0;
+            const value = mean[at];
+            if (x >= left && x <= right && value != null && value > most) most = value;
+        }
+    }
+    return most * 1.08;
+}
+
+const colourOf = (line: Line) => {
+    const colours = palette.value;
+    if (line.second) return line.sum ? colours.broken : (colours.workloads[line.colour % colours.workloads.length] ?? colours.soft);
+    return line.sum ? colours.ink : (colours.workloads[line.colour % colours.workloads.length] ?? colours.soft);
+};
+
+function options(loaded: Loaded, width: number, height: number): uPlot.Options {
+    const colours = palette.value;
+    const stepped = uPlot.paths.stepped;
+    return {
+        width,
+        height,
+        padding: [6, 0, 4, 0],
+        cursor: { show: false },
+        legend: { show: false },
+        scales: { x: { time: false, auto: false }, y: { auto: false } },
+        axes: [
+            { show: false },
+            {
+                size: gutter(),
+                stroke: colours.soft,
+                font: '11px system-ui, "DejaVu Sans", sans-serif',
+                grid: { stroke: colours.line, width: 1 },
+                ticks: { stroke: colours.line, size: 5 },
+                space: 22,
+                values: (_: uPlot, splits: number[]) => splits.map((it) => compact(it)),
+            },
+        ],
+        series: [
+            {},
+            ...loaded.lines.map(({ line }): uPlot.Series => {
+                const paths = stepped ? { paths: stepped({ align: 1 }) } : {};
+                const fill = line.sum && !line.second ? { fill: mixed(colours.dense, colours.ground, 0.16) } : {};
+                const dash = line.second ? [6, 4] : line.sum ? [] : (DASHES[line.colour % DASHES.length] ?? []);
+                return { label: line.name.title, stroke: colourOf(line), width: line.sum ? 1.6 : 1.2, dash, points: { show: false }, ...paths, ...fill };
+            }),
+        ],
+    };
+}
+
+/** The names of the lines, with their values at the pointer. */
+function Legend({ lines, loaded }: { lines: readonly Line[]; loaded: Loaded | null }) {
+    const x = crosshair.value;
+    const index = loaded && x !== null ? indexAt(loaded, x) : null;
+    return (
+        <ul class="legend" aria-label="Lines">
+            {lines.map((line) => {
+                const value = index === null ? null : loaded?.lines.find((it) => it.line === line)?.mean[index];
+                return (
+                    <li>
+                        <svg width="22" height="8" aria-hidden="true">
+                            <line x1="0" y1="4" x2="22" y2="4" stroke={colourOf(line)} stroke-width={line.sum ? 2.4 : 1.8} stroke-dasharray={(line.second ? [6, 4] : line.sum ? [] : (DASHES[line.colour % DASHES.length] ?? [])).join(" ")} />
+                        </svg>
+                        {nameOf(line)}
+                        {value != null && <b>{` ${compact(value)}`}</b>}
+                    </li>
+                );
+            })}
+        </ul>
+    );
+}
+
+function nameOf(line: Line): string {
+    const from = line.second ? besideOverview.value : overview.value;
+    const chart = from?.charts.find((it) => it.id === line.name.chart);
+    const text = line.sum ? "all" : (chart?.name ?? line.name.title);
+    return line.second ? `${text} of ${from?.name ?? ""}` : text;
+}
+
+function indexAt(loaded: Loaded, x: number): number | null {
+    const plot = document.querySelector(".scroller")?.getBoundingClientRect();
+    if (!plot || plotWidth.value === 0) return null;
+    const at = timeAt(time.value, (x - plot.left - gutter()) / plotWidth.value);
+    const index = Math.floor(((at - loaded.from) / (loaded.to - loaded.from)) * loaded.x.length);
+    return index >= 0 && index < loaded.x.length ? index : null;
+}
+
+const ROWS = 20;
+
+function SeriesTable({ group, loaded }: { group: Group; loaded: Loaded | null }) {
+    const rows = loaded ? Array.from({ length: ROWS }, (_, at) => timeAt(time.value, (at + 0.5) / ROWS)) : [];
+    return (
+        <div class={tables.value ? "as-table" : "hidden-table"} tabIndex={tables.value ? 0 : -1} role="region" aria-label={`Table of ${group.title.toLowerCase()}`}>
+            <table>
+                <caption>{`${group.title} at ${ROWS} times of the window`}</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">Time</th>
+                        {loaded?.lines.map(({ line }) => <th scope="col">{nameOf(line)}</th>)}
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.map((at) => (
+                        <tr>
+                            <td>{elapsed(at, time.value.span / ROWS)}</td>
+                            {loaded?.lines.map(({ mean }) => {
+                                const index = Math.floor(((at - loaded.from) / (loaded.to - loaded.from)) * loaded.x.length);
+                                return <td>{compact(mean[index] ?? 0)}</td>;
+                            })}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}
+

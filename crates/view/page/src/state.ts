@@ -1,0 +1,377 @@
+/** The state that all panes share: the views, the window of time, and one selection. */
+
+import { batch, computed, effect, signal } from "@preact/signals";
+
+import * as address from "./address";
+import { api, Refusal, type Job, type Overview, type SimulationState, type ViewName } from "./api";
+import { around, centred, fitted, interval as intervalOf, moved, position, timeWindow, zoomed, type Bounds, type TimeWindow } from "./axis";
+
+export type Tab = "job" | "interval" | "messages" | "summary" | "actors" | "compare";
+export const TABS: readonly { readonly id: Tab; readonly title: string }[] = [
+    { id: "job", title: "Job" },
+    { id: "interval", title: "Interval" },
+    { id: "messages", title: "Messages" },
+    { id: "summary", title: "Summary" },
+    { id: "actors", title: "Actors" },
+    { id: "compare", title: "Compare" },
+];
+export type Dialog = "help" | "save" | "until" | "back" | "branch" | "legend" | null;
+export type Theme = "auto" | "light" | "dark";
+
+export interface RowWindow {
+    readonly first: number;
+    readonly rows: number;
+}
+
+export interface Notice {
+    readonly text: string;
+    readonly help: string | null;
+}
+
+export const version = signal("");
+export const views = signal<readonly ViewName[]>([]);
+export const viewId = signal(0);
+export const besideId = signal<number | null>(null);
+export const overview = signal<Overview | null>(null);
+export const besideOverview = signal<Overview | null>(null);
+export const time = signal<TimeWindow>(timeWindow(0, 0, 1e6));
+export const rowWindows = signal<ReadonlyMap<number, RowWindow>>(new Map());
+export const closed = signal<ReadonlySet<number>>(new Set());
+export const activeChart = signal(0);
+/** Height of charts relative to the one that fills the window. */
+export const stretch = signal(1);
+export const job = signal<number | null>(null);
+export const details = signal<Job | null>(null);
+export const detailsError = signal<string | null>(null);
+export const hovered = signal<number | null>(null);
+export const interval = signal<Bounds | null>(null);
+export const filter = signal("");
+export const sort = signal("");
+export const asActor = signal<string | null>(null);
+export const tab = signal<Tab>("summary");
+export const dialog = signal<Dialog>(null);
+export const theme = signal<Theme>("auto");
+export const tables = signal(false);
+export const links = signal(true);
+export const tableOpen = signal(true);
+export const sideOpen = signal(true);
+export const simulation = signal<SimulationState | null>(null);
+export const follow = signal(true);
+export const notice = signal<Notice | null>(null);
+/** Said by screen readers. */
+export const spoken = signal("");
+export const actorShown = signal<string | null>(null);
+
+export const bounds = computed<Bounds>(() => {
+    const all = [overview.value, besideOverview.value].filter((it) => it !== null);
+    if (all.length === 0) return { from: 0, until: 1 };
+    const from = Math.min(...all.map((it) => it.from));
+    const until = Math.max(...all.map((it) => Math.max(it.until, it.now ?? it.until)));
+    return { from, until: Math.max(until, from + 1) };
+});
+
+export const isSimulation = computed(() => overview.value?.kind === "simulation");
+export const actorNames = computed(() => overview.value?.actors ?? []);
+
+export function complain(cause: unknown): void {
+    if (cause instanceof DOMException && cause.name === "AbortError") return;
+    if (cause instanceof Refusal) notice.value = { text: cause.message, help: cause.help };
+    else notice.value = { text: cause instanceof Error ? cause.message : String(cause), help: null };
+}
+
+export const fit = () => void (time.value = fitted(bounds.value));
+export const zoom = (factor: number, share = 0.5) => void (time.value = zoomed(time.value, factor, share, bounds.value));
+export const pan = (share: number) => void (time.value = moved(time.value, share, bounds.value));
+export const goTo = (at: number) => void (time.value = centred(time.value, at));
+
+/** Zooms to the interval, else to the selected job. */
+export function zoomToSelection(): void {
+    if (interval.value) time.value = around(interval.value.from, interval.value.until, 0.05);
+    else if (details.value) {
+        const ends = extentOf(details.value);
+        if (ends) time.value = around(ends.from, ends.until);
+    }
+}
+
+function extentOf(of: Job): Bounds | null {
+    const edges = of.bars.flatMap((bar) => [bar.start, bar.end]).filter((it): it is number => it !== null);
+    if (edges.length === 0) return null;
+    return { from: Math.min(...edges), until: Math.max(...edges) };
+}
+
+/** Selects a job everywhere. If it is out of sight, the window moves to it. */
+export function select(number: number | null, options: { reveal?: boolean; open?: boolean } = {}): void {
+    batch(() => {
+        job.value = number;
+        if (number === null) details.value = null;
+        else if (options.open ?? true) tab.value = tab.value === "messages" ? "messages" : "job";
+    });
+    if (number !== null && (options.reveal ?? false)) revealNext = number;
+}
+
+let revealNext: number | null = null;
+/** Asks the stage to scroll to a chart. */
+export const revealed = signal<{ readonly chart: number; readonly row: number } | null>(null);
+
+function reveal(of: Job): void {
+    const ends = extentOf(of);
+    const first = of.bars[0];
+    if (!ends || !first) return;
+    const [left, right] = [position(time.value, ends.from), position(time.value, ends.until)];
+    if (right < 0.02 || left > 0.98) goTo((ends.from + ends.until) / 2);
+    // A job of a pixel in the window cannot be seen: it is shown with its surroundings.
+    if ((right - left) * 1000 < 3) time.value = around(ends.from, ends.until, 8);
+    revealed.value = { chart: first.chart, row: first.row };
+}
+
+let asked = 0;
+async function loadJob(view: number, number: number): Promise<void> {
+    asked += 1;
+    const mine = asked;
+    try {
+        const found = await api.job(view, number);
+        if (mine !== asked) return;
+        batch(() => {
+            details.value = found;
+            detailsError.value = null;
+        });
+        if (revealNext === number) {
+            revealNext = null;
+            reveal(found);
+        }
+    } catch (cause) {
+        if (mine !== asked) return;
+        batch(() => {
+            details.value = null;
+            detailsError.value = cause instanceof Error ? cause.message : String(cause);
+        });
+    }
+}
+
+/** The next or previous job of the same user. */
+export function neighbour(direction: -1 | 1): void {
+    const next = direction < 0 ? details.value?.previous_of_user : details.value?.next_of_user;
+    if (next !== null && next !== undefined) select(next, { reveal: true });
+    else if (details.value) say(direction < 0 ? "This is the first job of the user." : "This is the last job of the user.");
+}
+
+export function say(text: string): void {
+    spoken.value = text;
+}
+
+export function toggleClosed(chart: number): void {
+    const next = new Set(closed.value);
+    if (!next.delete(chart)) next.add(chart);
+    closed.value = next;
+}
+
+export function rowsOf(chart: { readonly id: number; readonly rows: number }): RowWindow {
+    const found = rowWindows.value.get(chart.id);
+    const all = Math.max(chart.rows, 1);
+    if (!found) return { first: 0, rows: all };
+    const rows = Math.min(found.rows, all);
+    return { first: Math.min(Math.max(found.first, 0), all - rows), rows };
+}
+
+/** Zooms the rows of a chart about a position, 0 = top and 1 = bottom. */
+export function zoomRows(chart: { readonly id: number; readonly rows: number }, factor: number, share = 0.5): void {
+    const { first, rows } = rowsOf(chart);
+    const all = Math.max(chart.rows, 1);
+    const count = Math.min(Math.max(rows * factor, Math.min(1, all)), all);
+    setRows(chart, { first: first + share * (rows - count), rows: count });
+}
+
+export function moveRows(chart: { readonly id: number; readonly rows: number }, by: number): void {
+    const { first, rows } = rowsOf(chart);
+    setRows(chart, { first: first + by, rows });
+}
+
+export function setRows(chart: { readonly id: number; readonly rows: number }, { first, rows }: RowWindow): void {
+    const next = new Map(rowWindows.value);
+    const all = Math.max(chart.rows, 1);
+    if (rows >= all) next.delete(chart.id);
+    else next.set(chart.id, { first: Math.min(Math.max(first, 0), all - rows), rows });
+    rowWindows.value = next;
+}
+
+export async function loadViews(): Promise<void> {
+    const found = await api.views();
+    batch(() => {
+        version.value = found.haggle;
+        views.value = found.views;
+    });
+}
+
+/** Reads the overview of a view again, for a simulation after each step. */
+export async function refresh(): Promise<void> {
+    const [here, there] = [viewId.value, besideId.value];
+    const [one, other] = await Promise.all([api.overview(here), there === null ? null : api.overview(there)]);
+    if (viewId.value !== here || besideId.value !== there) return;
+    batch(() => {
+        overview.value = one;
+        besideOverview.value = other;
+    });
+}
+
+export async function openView(id: number, options: { keepTime?: boolean; beside?: number | null } = {}): Promise<void> {
+    batch(() => {
+        viewId.value = id;
+        if (options.beside !== undefined) besideId.value = options.beside;
+        if (besideId.value === id) besideId.value = null;
+        overview.value = null;
+        simulation.value = null;
+        details.value = null;
+        asActor.value = null;
+    });
+    await refresh();
+    if (!(options.keepTime ?? false)) fit();
+    if (job.value !== null) void loadJob(id, job.value);
+}
+
+export async function compareWith(id: number | null): Promise<void> {
+    batch(() => {
+        besideId.value = id;
+        besideOverview.value = null;
+        if (id !== null) tab.value = "compare";
+    });
+    await refresh();
+}
+
+/** Compares with the next other view, or ends the comparison. */
+export function toggleCompare(): void {
+    if (besideId.value !== null) return void compareWith(null).catch(complain);
+    const base = views.value.find((it) => it.id === viewId.value)?.base;
+    const other = base ?? views.value.find((it) => it.id !== viewId.value)?.id;
+    if (other === undefined) {
+        notice.value = { text: "There is no second view to compare with.", help: "Name two results folders: `haggle view A B`. A simulation can have a branch." };
+        return;
+    }
+    void compareWith(other).catch(complain);
+}
+
+/** Follows a simulation or a run that is still being read. */
+export function followChanges(): () => void {
+    let stopped = false;
+    let request: AbortController | null = null;
+    const end = effect(() => {
+        const id = viewId.value;
+        const kind = overview.value?.kind;
+        request?.abort();
+        if (kind !== "simulation") return;
+        request = new AbortController();
+        void pollState(id, request.signal);
+    });
+    const pollState = async (id: number, signal: AbortSignal) => {
+        let after: number | null = null;
+        while (!stopped && !signal.aborted) {
+            try {
+                const state: SimulationState = await api.state(id, after, signal);
+                if (signal.aborted || viewId.value !== id) return;
+                if (state.version !== after) {
+                    after = state.version;
+                    await arrive(state);
+                }
+            } catch (cause) {
+                if (signal.aborted) return;
+                complain(cause);
+                await new Promise((resolve) => setTimeout(resolve, 2000));
+            }
+        }
+    };
+    return () => {
+        stopped = true;
+        request?.abort();
+        end();
+    };
+}
+
+async function arrive(state: SimulationState): Promise<void> {
+    const before = simulation.value;
+    simulation.value = state;
+    await refresh();
+    if (follow.value && before && before.now !== state.now) keepNowInSight(state.now);
+    if (job.value !== null) void loadJob(viewId.value, job.value);
+    if (state.state !== "running" && (before?.state === "running" || before?.messages !== state.messages)) {
+        say(`${state.state}: ${state.messages} messages${state.stopped_by ? `, stopped by ${state.stopped_by}` : ""}`);
+    }
+}
+
+function keepNowInSight(now: number): void {
+    const share = position(time.value, now);
+    if (share < 0.05 || share > 0.92) time.value = timeWindow(now, -0.75 * time.value.span, time.value.span);
+}
+
+/** While tables are read, the overview is asked for again until all of them are there. */
+export function waitForTables(): () => void {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    return effect(() => {
+        const waits = (overview.value?.loading.length ?? 0) > 0;
+        if (timer !== null) clearTimeout(timer);
+        timer = waits ? setTimeout(() => void refresh().catch(complain), 400) : null;
+    });
+}
+
+export function snapshot(): address.Shown {
+    const shownAll = overview.value !== null && sameWindow(time.value, fitted(bounds.value));
+    return {
+        view: viewId.value,
+        beside: besideId.value,
+        time: shownAll ? null : time.value,
+        job: job.value,
+        interval: interval.value,
+        filter: filter.value,
+        sort: sort.value,
+        as: asActor.value,
+        tab: tab.value,
+        closed: [...closed.value],
+        rows: [...rowWindows.value].map(([chart, { first, rows }]) => [chart, first, rows] as const),
+    };
+}
+
+const sameWindow = (one: TimeWindow, other: TimeWindow) => one.origin === other.origin && one.offset === other.offset && one.span === other.span;
+
+export async function restore(shown: address.Shown): Promise<void> {
+    const known = (id: number | null) => views.value.some((it) => it.id === id);
+    const id = known(shown.view) ? shown.view : (views.value[0]?.id ?? 0);
+    batch(() => {
+        viewId.value = id;
+        besideId.value = known(shown.beside) && shown.beside !== id ? shown.beside : null;
+        overview.value = null;
+        job.value = shown.job;
+        interval.value = shown.interval;
+        filter.value = shown.filter;
+        sort.value = shown.sort;
+        asActor.value = shown.as;
+        tab.value = TABS.find((it) => it.id === shown.tab)?.id ?? "summary";
+        closed.value = new Set(shown.closed);
+        rowWindows.value = new Map(shown.rows.map(([chart, first, rows]) => [chart, { first, rows }]));
+    });
+    await refresh();
+    if (shown.time) time.value = timeWindow(shown.time.origin, shown.time.offset, shown.time.span);
+    else fit();
+}
+
+/** Keeps the address and the details up to date. */
+export function watch(): void {
+    effect(() => {
+        const number = job.value;
+        const id = viewId.value;
+        if (number !== null) void loadJob(id, number);
+    });
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    effect(() => {
+        if (overview.value === null) return;
+        const fragment = address.write(snapshot());
+        if (timer !== null) clearTimeout(timer);
+        timer = setTimeout(() => {
+            lastWritten = `#${fragment}`;
+            if (location.hash !== lastWritten) history.replaceState(null, "", lastWritten);
+        }, 150);
+    });
+}
+
+let lastWritten = "";
+/** True if the fragment was changed by the user, not by the page. */
+export const isForeign = (fragment: string) => fragment !== lastWritten && fragment !== "";
+
+export const shownInterval = computed(() => interval.value ?? intervalOf(time.value));

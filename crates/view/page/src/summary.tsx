@@ -1,0 +1,86 @@
+/** Metrics of the run, its tables and its problems. */
+
+import { besideOverview, overview } from "./state";
+import { compact, valueInWords } from "./words";
+
+export function SummaryTab() {
+    const here = overview.value;
+    const there = besideOverview.value;
+    if (!here) return <p class="hint">…</p>;
+    const other = new Map(there?.metrics.map((it) => [it.name, it.value]) ?? []);
+    return (
+        <div class="tab-body" data-testid="summary">
+            {here.loading.length > 0 && <p class="hint" role="status">{`Reading: ${here.loading.join(", ")}`}</p>}
+            {here.problems.length > 0 && (
+                <>
+                    <h3>Problems</h3>
+                    <ul class="problems">
+                        {here.problems.map((text) => (
+                            <li>{text}</li>
+                        ))}
+                    </ul>
+                </>
+            )}
+            <h3>Metrics</h3>
+            <table class="values">
+                {there && (
+                    <thead>
+                        <tr>
+                            <th scope="col">Metric</th>
+                            <th scope="col">{here.name}</th>
+                            <th scope="col">{there.name}</th>
+                        </tr>
+                    </thead>
+                )}
+                <tbody>
+                    {here.metrics.map(({ name, title, unit, value }) => (
+                        <tr>
+                            <th scope="row" title={name}>
+                                {title}
+                            </th>
+                            <td>
+                                {valueInWords(value)}
+                                {unit && value !== null && <small>{` ${unit}`}</small>}
+                            </td>
+                            {there && <td>{valueInWords(other.get(name))}</td>}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            <h3>Charts</h3>
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">Name</th>
+                        <th scope="col">Scheduler</th>
+                        <th scope="col">Rows</th>
+                        <th scope="col">Utilisation</th>
+                        <th scope="col">Jobs</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {here.charts.map((chart) => (
+                        <tr>
+                            <th scope="row">{chart.name}</th>
+                            <td>{chart.scheduler ?? "–"}</td>
+                            <td>{compact(chart.rows)}</td>
+                            <td>{chart.utilisation === null ? "–" : `${(100 * chart.utilisation).toFixed(1)} %`}</td>
+                            <td>{chart.jobs === null ? "–" : compact(chart.jobs)}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            <h3>Tables</h3>
+            <table>
+                <tbody>
+                    {here.tables.map(({ name, rows }) => (
+                        <tr>
+                            <th scope="row">{name}</th>
+                            <td>{rows === null ? "–" : `${compact(rows)} rows`}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}

@@ -1,0 +1,46 @@
+/** A small bar in the look of a style, drawn by the plain painter, so that the legend cannot differ from the chart. */
+
+import { useEffect, useRef } from "preact/hooks";
+
+import { flatPainter } from "./flat";
+import type { Tile } from "./tile";
+import { palette } from "./theme";
+
+const WIDTH = 34;
+const HEIGHT = 15;
+const NONE = { count: 0, start: new Float32Array(0), end: new Float32Array(0), row: new Uint32Array(0), rows: new Uint32Array(0) };
+
+export function Swatch({ style, mark, promise }: { style?: number; mark?: number; promise?: number }) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const colours = palette.value;
+    useEffect(() => {
+        const surface = canvas.current;
+        if (!surface) return;
+        const ratio = Math.min(window.devicePixelRatio || 1, 3);
+        surface.width = WIDTH * ratio;
+        surface.height = HEIGHT * ratio;
+        const painter = flatPainter(surface);
+        painter?.begin(colours, { selected: null, hovered: null }, ratio);
+        const place = { x0: 0, xScale: WIDTH * ratio, y0: 0, yScale: HEIGHT * ratio };
+        painter?.tile(tileOf(style, mark, promise), place, { x: 0, y: 0, width: WIDTH * ratio, height: HEIGHT * ratio });
+    }, [colours, style, mark, promise]);
+    return <canvas class="swatch" ref={canvas} style={{ width: `${WIDTH}px`, height: `${HEIGHT}px` }} aria-hidden="true" />;
+}
+
+function tileOf(style: number | undefined, mark: number | undefined, promise: number | undefined): Tile {
+    const one = (value: number) => new Uint32Array([value]);
+    const whole = { count: 1, start: new Float32Array([0]), end: new Float32Array([1]), row: one(0), rows: one(1) };
+    return {
+        from: 0,
+        until: 1,
+        firstRow: 0,
+        rows: 1,
+        bars: style === undefined ? { ...NONE, job: one(0), style: one(0) } : { ...whole, job: one(0), style: one(style) },
+        marks: mark === undefined ? { ...NONE, kind: one(0) } : { ...whole, kind: one(mark) },
+        ticks: promise === undefined ? { ...NONE, time: NONE.start, job: one(0), kind: one(0) } : { ...whole, time: new Float32Array([0.5]), job: one(0), kind: one(promise) },
+        density: null,
+        version: 0,
+        buffer: new ArrayBuffer(0),
+        offsets: { bars: 0, marks: 0, ticks: 0 },
+    };
+}

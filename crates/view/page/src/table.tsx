@@ -1,0 +1,213 @@
+/** The table of jobs: sorted and filtered by the server, of which only the rows in sight are here. */
+
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+import { api, type Column, type Value } from "./api";
+import { asActor, filter, job, overview, select, sort, spoken, tableOpen, viewId } from "./state";
+import { compact, spanOfSeconds, valueInWords } from "./words";
+
+const ROW = 24;
+const PAGE = 100;
+/** Browsers draw no element that is much higher. */
+const HEIGHT_MOST = 8_000_000;
+const PAGES_MOST = 60;
+
+interface Known {
+    readonly key: string;
+    readonly total: number;
+    readonly matching: number;
+    readonly columns: readonly Column[];
+    readonly pages: ReadonlyMap<number, readonly (readonly Value[])[]>;
+    readonly error: string | null;
+}
+
+const NOTHING: Known = { key: "", total: 0, matching: 0, columns: [], pages: new Map(), error: null };
+
+export function JobTable() {
+    const scroller = useRef<HTMLDivElement>(null);
+    const known = useSignal<Known>(NOTHING);
+    const top = useSignal(0);
+    const height = useSignal(200);
+    const text = useSignal(filter.value);
+
+    useEffect(() => {
+        const timers = { filter: 0 as ReturnType<typeof setTimeout> | 0 };
+        const stopFilter = effect(() => {
+            const wanted = text.value;
+            if (timers.filter !== 0) clearTimeout(timers.filter);
+            timers.filter = setTimeout(() => (filter.value = wanted), 250);
+        });
+        const stopText = effect(() => {
+            const changed = filter.value;
+            if (document.activeElement?.id !== "filter") text.value = changed;
+        });
+        return () => {
+            stopFilter();
+            stopText();
+        };
+    }, []);
+
+    useEffect(() => {
+        const asked = new Set<string>();
+        return effect(() => {
+            const here = overview.value;
+            if (!here || !tableOpen.value) return;
+            const ask = { filter: filter.value, sort: sort.value, as: asActor.value };
+            const key = JSON.stringify([viewId.value, here.version, ask]);
+            const all = known.value;
+            const first = all.key === key ? firstRow(top.value, all.matching) : 0;
+            const pages = [Math.floor(first / PAGE), Math.floor((first + Math.ceil(height.value / ROW)) / PAGE)];
+            for (const page of new Set(pages)) {
+                const name = `${key}|${page}`;
+                if (asked.has(name) || (all.key === key && all.pages.has(page))) continue;
+                asked.add(name);
+                void api
+                    .jobs(viewId.value, { ...ask, first: page * PAGE, count: PAGE })
+                    .then((found) => {
+                        const before = known.peek();
+                        const kept = before.key === key ? [...before.pages].slice(-PAGES_MOST) : [];
+                        const failed = found.error !== null;
+                        // The rows stay until a filter can be read.
+                        const rest = failed ? { total: found.total, matching: before.matching, columns: before.columns, pages: before.pages } : { total: found.total, matching: found.matching, columns: found.columns, pages: new Map([...kept, [page, found.rows]]) };
+                        known.value = { key, error: found.error, ...rest };
+                        if (page === 0 && !failed) spoken.value = `${found.matching} of ${found.total} jobs`;
+                    })
+                    .catch((cause: unknown) => {
+                        known.value = { ...known.peek(), key, error: cause instanceof Error ? cause.message : String(cause) };
+                    })
+                    .finally(() => asked.delete(name));
+            }
+        });
+    }, []);
+
+    useEffect(() => {
+        const element = scroller.current;
+        if (!element) return;
+        const observer = new ResizeObserver(() => (height.value = element.clientHeight));
+        observer.observe(element);
+        return () => observer.disconnect();
+    }, []);
+
+    const { matching, total, columns, pages, error } = known.value;
+    const full = Math.min(matching * ROW, HEIGHT_MOST);
+    const first = firstRow(top.value, matching);
+    const count = Math.ceil(height.value / ROW) + 2;
+    const rows = Array.from({ length: Math.max(0, Math.min(count, matching - first)) }, (_, at) => first + at);
+    const shift = matching * ROW > HEIGHT_MOST ? top.value : first * ROW;
+    const jobColumn = Math.max(columns.findIndex((it) => it.name === "job"), 0);
+    return (
+        <section class="pane jobs" aria-label="Table of jobs">
+            <div class="jobs-head">
+                <button type="button" class="twist" aria-expanded={tableOpen.value} onClick={() => (tableOpen.value = !tableOpen.value)} aria-label="Table of jobs">
+                    {tableOpen.value ? "▾" : "▸"}
+                </button>
+                <h2 class="pane-title">Jobs</h2>
+                <span class="count" data-testid="count">{`${compact(matching)} of ${compact(total)}`}</span>
+                <input
+                    id="filter"
+                    class={error ? "filter wrong" : "filter"}
+                    type="text"
+                    spellcheck={false}
+                    autocomplete="off"
+                    placeholder="Filter: waiting_time > 3600 && user_id == 5, or a name or number"
+                    aria-label="Filter of jobs"
+                    aria-invalid={error !== null}
+                    aria-describedby="filter-error"
+                    value={text.value}
+                    onInput={(event) => (text.value = event.currentTarget.value)}
+                    onKeyDown={(event) => {
+                        if (event.key === "Escape") event.currentTarget.blur();
+                    }}
+                />
+                <span id="filter-error" class="bad" role="status">
+                    {error}
+                </span>
+            </div>
+            <div class="jobs-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Rows of jobs" hidden={!tableOpen.value} onScroll={(event) => (top.value = event.currentTarget.scrollTop)} onKeyDown={(event) => walk(event, known.value, jobColumn)} data-testid="jobs">
+                <table aria-rowcount={matching + 1}>
+                    <thead>
+                        <tr aria-rowindex={1}>
+                            {columns.map((column) => (
+                                <Heading column={column} />
+                            ))}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <tr class="room" aria-hidden="true" style={{ height: `${shift}px` }} />
+                        {rows.map((row) => {
+                            const values = pages.get(Math.floor(row / PAGE))?.[row % PAGE];
+                            return <Row key={row} row={row} values={values ?? null} columns={columns} jobColumn={jobColumn} />;
+                        })}
+                        <tr class="room" aria-hidden="true" style={{ height: `${Math.max(full - shift - rows.length * ROW, 0)}px` }} />
+                    </tbody>
+                </table>
+            </div>
+        </section>
+    );
+}
+
+/** The first row at a scrolled distance; a long table is scrolled in proportion. */
+function firstRow(top: number, matching: number): number {
+    const all = matching * ROW;
+    const at = all > HEIGHT_MOST ? (top / HEIGHT_MOST) * matching : top / ROW;
+    return Math.max(0, Math.min(Math.floor(at), matching - 1));
+}
+
+function Heading({ column }: { column: Column }) {
+    const name = sort.value.replace(/^-/, "");
+    const way = name !== column.name ? "none" : sort.value.startsWith("-") ? "descending" : "ascending";
+    const next = way === "none" ? column.name : way === "ascending" ? `-${column.name}` : "";
+    return (
+        <th scope="col" aria-sort={way} title={`${column.meaning}${column.unit ? ` (${column.unit})` : ""}`}>
+            <button type="button" class="plain" onClick={() => (sort.value = next)}>
+                {column.name}
+                {column.unit && <small>{` ${column.unit}`}</small>}
+                {way === "none" ? "" : way === "ascending" ? " ▲" : " ▼"}
+            </button>
+        </th>
+    );
+}
+
+function Row({ row, values, columns, jobColumn }: { row: number; values: readonly Value[] | null; columns: readonly Column[]; jobColumn: number }) {
+    const number = values?.[jobColumn];
+    const chosen = typeof number === "number" && number === job.value;
+    const choose = () => {
+        if (typeof number === "number") select(number, { reveal: true });
+    };
+    return (
+        <tr class={chosen ? "chosen" : ""} aria-rowindex={row + 2} aria-selected={chosen} onClick={choose}>
+            {columns.map((column, at) => {
+                const value = values?.[at];
+                const text = values ? valueInWords(value, column.unit) : "…";
+                const numeric = typeof value === "number" ? "number" : "";
+                return (
+                    <td class={numeric} title={spanOfSeconds(value, column.unit)}>
+                        {text.length > 120 ? `${text.slice(0, 119)}…` : text}
+                    </td>
+                );
+            })}
+        </tr>
+    );
+}
+
+/** Up and Down move the selection in the order of the table. */
+function walk(event: KeyboardEvent, known: Known, jobColumn: number): void {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    event.preventDefault();
+    event.stopPropagation();
+    step(event.key === "ArrowDown" ? 1 : -1, known, jobColumn, event.currentTarget as HTMLElement);
+}
+
+function step(by: 1 | -1, known: Known, jobColumn: number, scroller: HTMLElement): void {
+    const all = [...known.pages].flatMap(([page, rows]) => rows.map((values, at) => ({ row: page * PAGE + at, job: values[jobColumn] })));
+    const now = all.find((it) => it.job === job.value)?.row;
+    const next = now === undefined ? firstRow(scroller.scrollTop, known.matching) : now + by;
+    const found = all.find((it) => it.row === next)?.job;
+    if (typeof found !== "number") return;
+    select(found, { reveal: true });
+    const y = next * ROW;
+    if (known.matching * ROW > HEIGHT_MOST) return;
+    if (y < scroller.scrollTop) scroller.scrollTop = y;
+    else if (y + 2 * ROW > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = y + 3 * ROW - scroller.clientHeight;
+}
