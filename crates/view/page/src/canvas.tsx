@@ -36,7 +36,9 @@ export function Canvas({ class: name, draw, gestures, label }: Properties) {
             if (surface.height !== h) surface.height = h;
             context.setTransform(ratio, 0, 0, ratio, 0, 0);
             context.clearRect(0, 0, width, height);
+            context.save();
             draw({ context, width, height });
+            context.restore();
         };
         let stop = effect(paint);
         const observer = new ResizeObserver(() => {

@@ -150,8 +150,9 @@ class FlatPainter implements Painter {
             const height = Math.max(place.yScale * (ticks.rows[at] ?? 1), 1);
             const kind = ticks.kind[at] ?? 3;
             context.fillStyle = kind === 1 ? palette.kept : kind === 2 ? palette.broken : palette.soft;
-            context.fillRect(x - (kind === 2 ? 1.3 : 0.75) * ratio, y, (kind === 2 ? 2.6 : 1.5) * ratio, height);
-            if (kind === 1) context.fillRect(x - 3 * ratio, y, 6 * ratio, Math.min(3 * ratio, height));
+            if (kind === 1) triangle(context, x, y, Math.min(6 * ratio, height / 2));
+            else context.fillRect(x - ratio, y, 2 * ratio, height);
+            if (kind === 2) this.lines({ x: x - 4 * ratio, y: y + height / 2 - 4 * ratio, width: 8 * ratio, height: 8 * ratio }, [["rising", 8], ["falling", 8]], palette.broken, 1.4);
         }
     }
 
@@ -203,4 +204,13 @@ function boxOf(boxes: Boxes, at: number, place: Place, clip: Rect): Rect | null 
     // A bar that begins far outside must not make its pattern long.
     const wide = { x: clip.x - 8, y: clip.y - 8, width: clip.width + 16, height: clip.height + 16 };
     return meet({ x, y, width, height }, wide);
+}
+
+/** A kept promise, at the upper edge of a bar. */
+function triangle(context: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+    context.beginPath();
+    context.moveTo(x - size * 0.6, y);
+    context.lineTo(x + size * 0.6, y);
+    context.lineTo(x, y + size);
+    context.fill();
 }

@@ -42,7 +42,7 @@ class Stage {
         private readonly panes: () => readonly Pane[],
     ) {
         const plain = new URLSearchParams(location.search).has("canvas");
-        const painter = (plain ? null : glPainter(bars)) ?? flatPainter(bars);
+        const painter = (plain ? null : glPainter(bars, () => this.schedule())) ?? flatPainter(bars);
         if (!painter) throw new Error("This browser has no canvas.");
         this.painter = painter;
         this.cache = new TileCache(

@@ -13,30 +13,52 @@ interface Upload {
 
 const NAMES = ["a_start", "a_end", "a_row", "a_rows", "a_job", "a_style"] as const;
 
-export function glPainter(canvas: HTMLCanvasElement): Painter | null {
-    const gl = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: false, preserveDrawingBuffer: false });
-    if (!gl) return null;
+const SETTINGS: WebGLContextAttributes = { alpha: true, antialias: false, depth: false, premultipliedAlpha: false };
+
+/** Null without WebGL2. A canvas that has had one kind of context cannot have another, so that a second canvas is tried first. */
+export function glPainter(canvas: HTMLCanvasElement, changed: () => void): Painter | null {
+    const trial = document.createElement("canvas").getContext("webgl2", SETTINGS) as WebGL2RenderingContext | null;
+    if (!trial) return null;
     try {
-        return new GlPainter(gl);
-    } catch {
+        void new GlPainter(trial);
+    } catch (cause) {
+        console.warn(cause);
         return null;
+    } finally {
+        trial.getExtension("WEBGL_lose_context")?.loseContext();
     }
+    const gl = canvas.getContext("webgl2", SETTINGS) as WebGL2RenderingContext | null;
+    if (!gl) return null;
+    const painter = new GlPainter(gl);
+    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    canvas.addEventListener("webglcontextrestored", () => {
+        painter.renew();
+        changed();
+    });
+    return painter;
 }
 
 class GlPainter implements Painter {
     readonly name = "webgl2";
-    private readonly boxes: WebGLProgram;
-    private readonly sheet: WebGLProgram;
+    private boxes!: WebGLProgram;
+    private sheet!: WebGLProgram;
     private readonly uploads = new Map<Tile, Upload>();
     private readonly places = new Map<string, WebGLUniformLocation | null>();
-    private readonly nothing: WebGLVertexArrayObject;
+    private nothing!: WebGLVertexArrayObject;
     private height = 1;
     private width = 1;
 
     constructor(private readonly gl: WebGL2RenderingContext) {
-        this.boxes = program(gl, BOXES, FILL);
-        this.sheet = program(gl, SHEET, SHADES);
-        this.nothing = gl.createVertexArray();
+        this.renew();
+    }
+
+    /** Makes all objects of the context, also after it was lost. */
+    renew(): void {
+        this.uploads.clear();
+        this.places.clear();
+        this.boxes = program(this.gl, BOXES, FILL);
+        this.sheet = program(this.gl, SHEET, SHADES);
+        this.nothing = this.gl.createVertexArray();
     }
 
     resize(width: number, height: number): void {
@@ -135,7 +157,13 @@ class GlPainter implements Painter {
         NAMES.forEach((name, at) => {
             const slot = gl.getAttribLocation(this.boxes, name);
             const column = columns[at];
-            if (slot < 0 || column === null || column === undefined) return;
+            if (slot < 0 || column === undefined) return;
+            if (column === null) {
+                // Marks have no job.
+                gl.disableVertexAttribArray(slot);
+                gl.vertexAttribI4ui(slot, 0, 0, 0, 0);
+                return;
+            }
             const offset = from + 4 * count * column;
             gl.enableVertexAttribArray(slot);
             gl.vertexAttribDivisor(slot, 1);

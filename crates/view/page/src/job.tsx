@@ -57,7 +57,7 @@ export function JobTab() {
                                 {name}
                             </th>
                             <td title={spanOfSeconds(value, unit)}>
-                                {valueInWords(value, unit)}
+                                {valueInWords(value)}
                                 {unit && value !== null && <small>{` ${unit}`}</small>}
                             </td>
                         </tr>

@@ -92,7 +92,7 @@ function drawGutter(context: CanvasRenderingContext2D, view: View, pane: Pane, p
             // A name that would cover the one before is left out.
             if (middle - low < 12) continue;
             low = middle;
-            context.fillText(fitting(context, band.name, room), view.gutter - 6, middle);
+            context.fillText(fitting(context, band.name, room), view.gutter - 6, Math.min(Math.max(middle, top + 6), top + pane.height - 5));
         }
     } else {
         const step = Math.max(1, niceRows((16 * rows) / pane.height));

@@ -78,9 +78,10 @@ void promise() {
     float down = v_at.y - v_box.y;
     vec3 ink = u_promises[v_style & 3u];
     bool line = abs(from.x) < 0.75 * u_ratio;
-    bool drawn = line;
-    if (v_style == 1u) drawn = line || (down < tall && abs(from.x) < (tall - down) * 0.6);
-    if (v_style == 2u) drawn = abs(from.x) < 1.3 * u_ratio || (abs(from.y) < tall && abs(abs(from.x) - abs(from.y)) < 1.0 * u_ratio && abs(from.x) < 4.0 * u_ratio);
+    bool drawn = false;
+    // A kept promise is a small triangle at the upper edge, a broken one crosses the whole bar.
+    if (v_style == 1u) drawn = v_box.w - v_box.y >= 5.0 * u_ratio && down < tall && abs(from.x) < (tall - down) * 0.6;
+    if (v_style == 2u) drawn = abs(from.x) < 1.0 * u_ratio || (abs(from.y) < tall && abs(abs(from.x) - abs(from.y)) < 1.0 * u_ratio && abs(from.x) < 4.0 * u_ratio);
     if (v_style == 3u) drawn = line && each(v_at.y, 6.0, 3.0);
     if (!drawn) discard;
     colour = vec4(ink, 1.0);
@@ -121,10 +122,10 @@ void bar() {
     vec3 rim = planned ? base : mix(base, u_ink, 0.45);
     if (width >= 3.0 * u_ratio && height >= 3.0 * u_ratio && near < u_ratio) fill = rim;
     else if (width < 3.0 * u_ratio && width >= 2.0 && edge.x < 1.0) fill = rim;
-    uint class = v_style & 15u;
-    if (class == 1u && roomy && height >= 7.0 * u_ratio && edge.w < 3.0 * u_ratio && edge.w >= u_ratio) fill = on(base);
-    if (class == 3u && roomy && near >= 2.0 * u_ratio && near < 3.0 * u_ratio) fill = on(base);
-    if (class == 5u && roomy && near < 2.0 * u_ratio && each(v_at.x + v_at.y, 6.0, 3.0)) fill = u_ground;
+    uint sort = v_style & 15u;
+    if (sort == 1u && roomy && height >= 7.0 * u_ratio && edge.w < 3.0 * u_ratio && edge.w >= u_ratio) fill = on(base);
+    if (sort == 3u && roomy && near >= 2.0 * u_ratio && near < 3.0 * u_ratio) fill = on(base);
+    if (sort == 5u && roomy && near < 2.0 * u_ratio && each(v_at.x + v_at.y, 6.0, 3.0)) fill = u_ground;
     if (running && edge.z < 6.0 * u_ratio && width > 12.0 * u_ratio) fill = mix(fill, u_ground, 0.6 * (1.0 - edge.z / (6.0 * u_ratio)));
     if (v_job + 1u == u_emphasis.y) fill = mix(fill, u_ink, near < 2.0 * u_ratio ? 1.0 : 0.15);
     if (v_job + 1u == u_emphasis.x) fill = near < 2.5 * u_ratio || width < 5.0 * u_ratio ? u_ink : near < 4.0 * u_ratio ? u_ground : fill;

@@ -13,6 +13,18 @@ const PAGE = 100;
 const HEIGHT_MOST = 8_000_000;
 const PAGES_MOST = 60;
 
+/** These columns come first, in this order. */
+const FIRST = ["job", "workload_name", "job_id", "class", "user_id", "provider", "outcome", "submission_time", "starting_time", "finish_time", "waiting_time", "execution_time", "requested_number_of_resources", "requested_time", "attempts"];
+
+/** Places of the columns in the answer of the server, in the order in which they are shown. */
+function orderOf(columns: readonly Column[]): number[] {
+    const rank = (at: number) => {
+        const place = FIRST.indexOf(columns[at]?.name ?? "");
+        return place < 0 ? FIRST.length + at : place;
+    };
+    return columns.map((_, at) => at).sort((a, b) => rank(a) - rank(b));
+}
+
 interface Known {
     readonly key: string;
     readonly total: number;
@@ -81,6 +93,20 @@ export function JobTable() {
         });
     }, []);
 
+    // Without a filter and an order, the row of a job is its number.
+    useEffect(
+        () =>
+            effect(() => {
+                const number = job.value;
+                const element = scroller.current;
+                const { matching, total } = known.peek();
+                if (number === null || !element || filter.peek() !== "" || sort.peek() !== "" || matching !== total || matching * ROW > HEIGHT_MOST) return;
+                const y = number * ROW;
+                if (y < element.scrollTop || y + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 3);
+            }),
+        [],
+    );
+
     useEffect(() => {
         const element = scroller.current;
         if (!element) return;
@@ -95,6 +121,7 @@ export function JobTable() {
     const count = Math.ceil(height.value / ROW) + 2;
     const rows = Array.from({ length: Math.max(0, Math.min(count, matching - first)) }, (_, at) => first + at);
     const shift = matching * ROW > HEIGHT_MOST ? top.value : first * ROW;
+    const order = orderOf(columns);
     const jobColumn = Math.max(columns.findIndex((it) => it.name === "job"), 0);
     return (
         <section class="pane jobs" aria-label="Table of jobs">
@@ -128,8 +155,8 @@ export function JobTable() {
                 <table aria-rowcount={matching + 1}>
                     <thead>
                         <tr aria-rowindex={1}>
-                            {columns.map((column) => (
-                                <Heading column={column} />
+                            {order.map((at) => (
+                                <Heading column={columns[at] as Column} />
                             ))}
                         </tr>
                     </thead>
@@ -137,7 +164,7 @@ export function JobTable() {
                         <tr class="room" aria-hidden="true" style={{ height: `${shift}px` }} />
                         {rows.map((row) => {
                             const values = pages.get(Math.floor(row / PAGE))?.[row % PAGE];
-                            return <Row key={row} row={row} values={values ?? null} columns={columns} jobColumn={jobColumn} />;
+                            return <Row key={row} row={row} values={values ?? null} columns={columns} order={order} jobColumn={jobColumn} />;
                         })}
                         <tr class="room" aria-hidden="true" style={{ height: `${Math.max(full - shift - rows.length * ROW, 0)}px` }} />
                     </tbody>
@@ -154,12 +181,15 @@ function firstRow(top: number, matching: number): number {
     return Math.max(0, Math.min(Math.floor(at), matching - 1));
 }
 
+/** Columns of numbers have their headings at the right, as their cells. */
+const isNumeric = (column: Column) => column.type === "integer" || column.type === "float";
+
 function Heading({ column }: { column: Column }) {
     const name = sort.value.replace(/^-/, "");
     const way = name !== column.name ? "none" : sort.value.startsWith("-") ? "descending" : "ascending";
     const next = way === "none" ? column.name : way === "ascending" ? `-${column.name}` : "";
     return (
-        <th scope="col" aria-sort={way} title={`${column.meaning}${column.unit ? ` (${column.unit})` : ""}`}>
+        <th scope="col" class={isNumeric(column) ? "number" : ""} aria-sort={way} title={`${column.meaning}${column.unit ? ` (${column.unit})` : ""}`}>
             <button type="button" class="plain" onClick={() => (sort.value = next)}>
                 {column.name}
                 {column.unit && <small>{` ${column.unit}`}</small>}
@@ -169,7 +199,15 @@ function Heading({ column }: { column: Column }) {
     );
 }
 
-function Row({ row, values, columns, jobColumn }: { row: number; values: readonly Value[] | null; columns: readonly Column[]; jobColumn: number }) {
+interface RowProperties {
+    readonly row: number;
+    readonly values: readonly Value[] | null;
+    readonly columns: readonly Column[];
+    readonly order: readonly number[];
+    readonly jobColumn: number;
+}
+
+function Row({ row, values, columns, order, jobColumn }: RowProperties) {
     const number = values?.[jobColumn];
     const chosen = typeof number === "number" && number === job.value;
     const choose = () => {
@@ -177,12 +215,13 @@ function Row({ row, values, columns, jobColumn }: { row: number; values: readonl
     };
     return (
         <tr class={chosen ? "chosen" : ""} aria-rowindex={row + 2} aria-selected={chosen} onClick={choose}>
-            {columns.map((column, at) => {
+            {order.map((at) => {
                 const value = values?.[at];
-                const text = values ? valueInWords(value, column.unit) : "…";
+                const unit = columns[at]?.unit ?? null;
+                const text = values ? valueInWords(value) : "…";
                 const numeric = typeof value === "number" ? "number" : "";
                 return (
-                    <td class={numeric} title={spanOfSeconds(value, column.unit)}>
+                    <td class={numeric} title={spanOfSeconds(value, unit)}>
                         {text.length > 120 ? `${text.slice(0, 119)}…` : text}
                     </td>
                 );

@@ -11,11 +11,10 @@ export function percent(share: number): string {
     return `${(100 * share).toFixed(1)} %`;
 }
 
-/** A value of a table. Times of the tables are seconds. */
-export function valueInWords(value: Value | undefined, unit: string | null = null): string {
+/** A value of a table. */
+export function valueInWords(value: Value | undefined): string {
     if (value === null || value === undefined) return "–";
     if (typeof value !== "number") return String(value);
-    if (unit === "s" && Math.abs(value) >= 60) return `${precise(value)}`;
     return precise(value);
 }
 
