@@ -21,6 +21,7 @@ export function Form({ title, children, submit, onSubmit, wrong, busy, wide }: P
     useEffect(() => {
         const before = document.activeElement;
         element.current?.showModal();
+        element.current?.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea)")?.focus();
         return () => {
             element.current?.close();
             if (before instanceof HTMLElement) before.focus();

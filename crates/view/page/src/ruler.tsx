@@ -4,12 +4,12 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { api } from "./api";
-import { fitted, position, timeAt, timeWindow } from "./axis";
+import { fitted, position, timeAt } from "./axis";
 import { Canvas, type Drawing } from "./canvas";
 import { gutter, plotWidth } from "./measure";
 import { mixed } from "./palette";
 import { intervalOn } from "./pointer";
-import { bounds, goTo, overview, pan, time, viewId, zoom } from "./state";
+import { bounds, fit, goTo, overview, pan, time, viewId, zoom } from "./state";
 import { palette } from "./theme";
 import { duration, ticks } from "./ticks";
 
@@ -28,7 +28,7 @@ function drawRuler({ context, height }: Drawing): void {
     context.textBaseline = "middle";
     context.fillStyle = colours.soft;
     context.textAlign = "left";
-    context.fillText(duration(time.value.span), 8, height / 2);
+    if (left > 80) context.fillText(duration(time.value.span), 8, height / 2);
     context.beginPath();
     context.rect(left, 0, width, height);
     context.clip();
@@ -109,7 +109,7 @@ export function Strip() {
             }
             before = event.clientX;
         });
-        return { axis: () => ({ left: gutter(), width: Number.POSITIVE_INFINITY }), click: (x: number) => goTo(timeOf(x)), double: () => (time.value = timeWindow(0, 0, 1)) && (time.value = fitted(bounds.value)) };
+        return { axis: () => ({ left: gutter(), width: Number.POSITIVE_INFINITY }), click: (x: number) => goTo(timeOf(x)), double: fit };
     };
     return <Canvas class="strip" draw={draw} gestures={gestures} label="The whole run; the frame is the window" />;
 }

@@ -253,14 +253,6 @@ export function toggleCompare(): void {
 export function followChanges(): () => void {
     let stopped = false;
     let request: AbortController | null = null;
-    const end = effect(() => {
-        const id = viewId.value;
-        const kind = overview.value?.kind;
-        request?.abort();
-        if (kind !== "simulation") return;
-        request = new AbortController();
-        void pollState(id, request.signal);
-    });
     const pollState = async (id: number, signal: AbortSignal) => {
         let after: number | null = null;
         while (!stopped && !signal.aborted) {
@@ -278,6 +270,14 @@ export function followChanges(): () => void {
             }
         }
     };
+    const end = effect(() => {
+        const id = viewId.value;
+        const kind = overview.value?.kind;
+        request?.abort();
+        if (kind !== "simulation") return;
+        request = new AbortController();
+        void pollState(id, request.signal);
+    });
     return () => {
         stopped = true;
         request?.abort();

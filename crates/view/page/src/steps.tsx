@@ -58,10 +58,10 @@ export function StepBar() {
     return (
         <div class="steps" role="toolbar" aria-label="Steps of the simulation" data-testid="steps">
             <Tool label="Back one instant (Shift I)" disabled={running || !now} onClick={() => goBack({ instants: 1 })}>
-                ⏮
+                ◀ Instant
             </Tool>
             <Tool label="Back one message (Backspace)" disabled={running || !now} onClick={() => goBack({ messages: 1 })}>
-                ◀
+                ◀ Message
             </Tool>
             <Tool label="Back to … (Shift B)" disabled={running || !now} onClick={() => (state.dialog.value = "back")}>
                 Back to…
@@ -70,7 +70,7 @@ export function StepBar() {
                 ▶ Message
             </Tool>
             <Tool label="Step one instant (I)" disabled={idle} onClick={() => stepBy({ instants: 1 })}>
-                ⏭ Instant
+                ▶ Instant
             </Tool>
             <span class="pair">
                 <Tool label="Step a length of time" disabled={idle} onClick={bySpan}>
@@ -82,13 +82,13 @@ export function StepBar() {
                 Until…
             </Tool>
             <Tool label="Run to the end (G)" disabled={idle} onClick={() => stepBy({ end: true })}>
-                ⏩ Run
+                ▶▶ Run
             </Tool>
             <Tool label="Stop (.)" disabled={!running} onClick={stopRun}>
-                ⏹ Stop
+                ■ Stop
             </Tool>
             <Tool label="New branch from here (N)" disabled={running || !now} onClick={() => (state.dialog.value = "branch")}>
-                ⑂ Branch
+                Branch…
             </Tool>
             {now && (
                 <span class="now" role="status" data-testid="now">
