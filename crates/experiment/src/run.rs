@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_model::{Cast, Job, Time};
 use haggle_recording::check::{Check, Violation};
-use haggle_recording::{Books, JournalError, Listener, TooWide};
+use haggle_recording::{Books, JournalError, Listener, Listeners, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
@@ -389,7 +389,7 @@ impl Record {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
         listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
         listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
-        let books = Books::new(cast, listeners);
+        let books = Books::new(cast, Listeners::new(listeners));
         let stats = match aid {
             Aid::None => {
                 let simulation = Simulation::new(world, conduct.driver);
@@ -412,7 +412,7 @@ impl Record {
 /// Runs a world to its end.
 fn run_to_end<'a>(
     mut simulation: Simulation<'a>,
-    books: Books<'a>,
+    books: Books<Listeners<'a>>,
     conduct: &Conduct<'a>,
 ) -> Result<RunStats, ExperimentError> {
     simulation.listen(books);
@@ -432,7 +432,7 @@ fn go_on(simulation: &mut Simulation<'_>, conduct: &Conduct<'_>) -> Result<(), E
 /// Runs a world, and keeps its states for other runs that share its beginning.
 fn run_as_trunk<'a>(
     world: World,
-    mut books: Books<'a>,
+    mut books: Books<Listeners<'a>>,
     conduct: &Conduct<'a>,
     maker: &mut Maker,
 ) -> Result<RunStats, ExperimentError> {
@@ -454,7 +454,7 @@ fn run_as_trunk<'a>(
 /// Runs a world from the last state of the trunk that it shares with other runs, if there is one.
 fn run_from_trunk<'a>(
     world: World,
-    mut books: Books<'a>,
+    mut books: Books<Listeners<'a>>,
     conduct: &Conduct<'a>,
     trunk: &Trunk,
 ) -> Result<RunStats, ExperimentError> {
@@ -480,7 +480,7 @@ fn watch(simulation: &Simulation<'_>, conduct: &Conduct<'_>) {
 /// Runs a world from its last snapshot on, and writes snapshots.
 fn run_in_parts(
     world: World,
-    mut books: Books<'_>,
+    mut books: Books<Listeners<'_>>,
     conduct: &Conduct<'_>,
     scenario: &Scenario,
     snapshots: &mut Snapshots,

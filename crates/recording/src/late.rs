@@ -7,13 +7,13 @@ use std::sync::Arc;
 use haggle_model::{Job, JobId, JobOutcome, JobRecord, LostRun, Observation, ShareRecord, TaskRun};
 
 /// Jobs that are over, and of which parts may still run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LateParts {
     over: BTreeMap<JobId, Over>,
 }
 
 /// A job that is over.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Over {
     job: Arc<Job>,
     /// Number of its attempts so far, with parts that were given up.

@@ -35,8 +35,8 @@ use late::LateParts;
 pub use event::Faulty;
 pub use grid::{GridError, GridJobs};
 pub use journal::{Extent, Journal, JournalError};
-pub use listeners::TooWide;
-pub use state_file::StateFile;
+pub use listeners::{Listeners, TooWide};
+pub use state_file::{StateFile, snapshot_of_bytes, state_bytes};
 
 /// An event of a run, with complete data.
 #[derive(Clone, Copy, Debug)]
@@ -112,44 +112,52 @@ pub trait Listener {
 /// Number of jobs of a grid that are settled at a time when the run is over.
 const SETTLED_AT_ONCE: usize = 4_096;
 
-/// Combines records of a grid's jobs and passes all events on to the listeners.
-pub struct Books<'a> {
+/// Combines records of a grid's jobs and passes all events on to the listener, which may be [`Listeners`].
+#[derive(Clone, Debug)]
+pub struct Books<L> {
     grid: GridJobs,
     late: LateParts,
     in_grid: bool,
     /// Workloads whose jobs run on a grid only.
-    on_grid: BTreeSet<u16>,
+    on_grid: Arc<BTreeSet<u16>>,
     /// Kind of each actor.
-    kinds: Vec<ActorKind>,
-    listeners: Vec<&'a mut dyn Listener>,
-    /// The places of listeners that need messages.
-    hear_messages: Vec<usize>,
+    kinds: Arc<[ActorKind]>,
+    listener: L,
+    /// True if the listener needs messages.
+    hears_messages: bool,
     /// Kind and job of the last delivered message: the observation of a refusal does not contain them.
     /// Unset without a listener that needs messages.
     arrived: Option<(&'static str, Option<JobId>)>,
     journal: Option<Journal>,
 }
 
-impl<'a> Books<'a> {
-    /// Books of a run with these actors, for these listeners.
-    pub fn new(cast: &Cast, listeners: Vec<&'a mut dyn Listener>) -> Books<'a> {
-        let (in_grid, on_grid) = (!cast.sites.is_empty(), cast.on_grid.clone());
+impl<L: Listener> Books<L> {
+    /// Books of a run with these actors, for this listener.
+    pub fn new(cast: &Cast, listener: L) -> Books<L> {
+        let (in_grid, on_grid) = (!cast.sites.is_empty(), Arc::new(cast.on_grid.clone()));
         let kinds = cast.actors.iter().map(|actor| actor.kind).collect();
-        let hears = |(place, listener): (usize, &&mut dyn Listener)| {
-            listener.hears_messages().then_some(place)
-        };
-        let hear_messages = listeners.iter().enumerate().filter_map(hears).collect();
+        let hears_messages = listener.hears_messages();
         Books {
             grid: GridJobs::default(),
             late: LateParts::default(),
             in_grid,
             on_grid,
             kinds,
-            listeners,
-            hear_messages,
+            listener,
+            hears_messages,
             arrived: None,
             journal: None,
         }
+    }
+
+    /// The listener.
+    pub fn listener(&self) -> &L {
+        &self.listener
+    }
+
+    /// The listener, which may change.
+    pub fn listener_mut(&mut self) -> &mut L {
+        &mut self.listener
     }
 
     /// Writes all events into `journal`, too.
@@ -177,10 +185,7 @@ impl<'a> Books<'a> {
         match *event {
             Event::Message { from, to, kind, job } => {
                 self.arrived = Some((kind, job));
-                for &place in &self.hear_messages {
-                    self.listeners[place].hear(now, Fact::Message { from, to, kind, job })?;
-                }
-                Ok(())
+                self.tell(now, Fact::Message { from, to, kind, job })
             }
             Event::Disclosed { from, to, item, count, job } => {
                 self.tell(now, Fact::Disclosed { from, to, item, count, job })
@@ -246,7 +251,7 @@ impl<'a> Books<'a> {
     }
 
     fn tell(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
-        self.listeners.iter_mut().try_for_each(|listener| listener.hear(now, fact))
+        self.listener.hear(now, fact)
     }
 
     /// Reports that the last delivered message was refused. Messages of an actor to itself are not reported.
@@ -271,7 +276,7 @@ impl<'a> Books<'a> {
     }
 }
 
-impl Sink for Books<'_> {
+impl<L: Listener> Sink for Books<L> {
     fn delivered(
         &mut self,
         now: Time,
@@ -287,7 +292,7 @@ impl Sink for Books<'_> {
                 _ => Ok(()),
             };
         }
-        if !self.hear_messages.is_empty() {
+        if self.hears_messages {
             let (kind, job) = (message.kind(), message.job());
             self.note(now, &Event::Message { from, to, kind, job })?;
         }
@@ -367,7 +372,8 @@ mod tests {
         let written = folder.path().join("out");
         let mut writer = RunWriter::create(&written, cast.clone(), options).expect("a writer");
         let mut metrics = Metrics::new(cast.clone(), MetricsOptions::default());
-        let mut books = Books::new(&cast, vec![&mut metrics, &mut writer]);
+        let listeners = Listeners::new(vec![&mut metrics, &mut writer]);
+        let mut books = Books::new(&cast, listeners);
         let (broker, north, now) = (ActorId(0), ActorId(1), Time::from_secs(7));
         let load = Message::from(QueryMessage::LoadRequest { job: JobId(3) });
         books.delivered(now, broker, north, &load).expect("taken down");

@@ -8,6 +8,38 @@ use haggle_runtime::OutsideError;
 use crate::check::{Check, Violation};
 use crate::{Fact, Faulty, Listener};
 
+/// Several listeners.
+pub struct Listeners<'a> {
+    all: Vec<&'a mut dyn Listener>,
+    /// The places of listeners that need messages.
+    hear_messages: Vec<usize>,
+}
+
+impl<'a> Listeners<'a> {
+    /// These listeners, each of which receives all events that it needs.
+    pub fn new(all: Vec<&'a mut dyn Listener>) -> Listeners<'a> {
+        let hears = |(place, listener): (usize, &&mut dyn Listener)| {
+            listener.hears_messages().then_some(place)
+        };
+        let hear_messages = all.iter().enumerate().filter_map(hears).collect();
+        Listeners { all, hear_messages }
+    }
+}
+
+impl Listener for Listeners<'_> {
+    fn hears_messages(&self) -> bool {
+        !self.hear_messages.is_empty()
+    }
+
+    fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
+        if let Fact::Message { .. } = fact {
+            let mut places = self.hear_messages.iter();
+            return places.try_for_each(|&place| self.all[place].hear(now, fact));
+        }
+        self.all.iter_mut().try_for_each(|listener| listener.hear(now, fact))
+    }
+}
+
 /// Counts jobs that no provider could ever run.
 #[derive(Clone, Copy, Debug)]
 pub struct TooWide {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agents::glimpse::{Glimpse, Machine, PromiseKind};
 use haggle_model::{ActorId, Cast, JobId, JobOutcome, Observation};
-use haggle_recording::Books;
 use haggle_recording::check::Check;
+use haggle_recording::{Books, Listeners};
 use haggle_results::{Metrics, MetricsOptions};
 use haggle_runtime::{RunStats, Simulation};
 
@@ -67,7 +67,7 @@ fn once(record: &Record) -> Result<(), String> {
 fn balance(record: &Record, stats: &RunStats, cast: &Cast) -> Result<(), String> {
     let mut check = Check::new(cast);
     let mut metrics = Metrics::new(Arc::new(cast.clone()), MetricsOptions::default());
-    let mut books = Books::new(cast, vec![&mut metrics, &mut check]);
+    let mut books = Books::new(cast, Listeners::new(vec![&mut metrics, &mut check]));
     record.tell(stats, &mut books).map_err(|error| error.to_string())?;
     drop(books);
     check.run_over(metrics.work()).map_err(|violation| violation.to_string())
