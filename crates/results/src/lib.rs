@@ -11,6 +11,7 @@
 //! from which the manual's page is made.
 
 pub mod about;
+pub mod attempts;
 pub mod columns;
 pub mod critical;
 pub mod digest;
@@ -38,6 +39,7 @@ mod tally;
 mod words;
 
 pub use about::About;
+pub use attempts::AttemptView;
 pub use columns::Table;
 pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
@@ -51,4 +53,4 @@ pub use provenance::{Input, OwnRule, Provenance, SnapshotCost, Timing};
 pub use reader::{JobRow, JobTimes, PlacementRow, ResourceRow, RunReader};
 pub use regular::read_text;
 pub use sweep_folder::{SweepFolder, folder_of_run};
-pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};
+pub use writer::{Availability, FinishedRun, Format, JobRows, Loss, Messages, RunWriter, WriteOptions};

@@ -20,6 +20,7 @@ mod held;
 mod holds;
 mod inputs;
 mod intervals;
+mod job_rows;
 mod maintenance;
 mod moves;
 mod outages;
@@ -36,9 +37,9 @@ use std::sync::Arc;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, AttemptOutcome, Cast, Initial, Job, JobId, JobOutcome, JobRecord, JobShape, LostRun,
+    ActorId, Cast, Initial, Job, JobId, JobOutcome, JobRecord, JobShape, LostRun,
     MessageFault, OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo,
-    Sizing, Span, StageIn, Time,
+    Sizing, Span, StageIn, TaskRun, Time,
 };
 use serde::Serialize;
 
@@ -49,6 +50,7 @@ use held::Held;
 use holds::Holds;
 use outages::Outages;
 
+use crate::attempts::{AttemptView, Holding};
 use crate::buffer::Values;
 use crate::columns::Table;
 use crate::digest::RunDigest;
@@ -126,6 +128,7 @@ impl Availability {
     }
 }
 
+pub use job_rows::JobRows;
 pub use outages::Loss;
 
 /// Writes the tables of one run.
@@ -229,20 +232,9 @@ impl RunWriter {
         self.write_reservation(record)?;
         if let Some(bag) = &record.bag {
             self.write_bookings(record.job.id, &bag.bookings)?;
-            for (at, share) in bag.shares.iter().enumerate() {
-                let outcome = outcome_of(share, record.outcome);
-                self.write_share(&record.job, at as i64 + 1, share, outcome.into())?;
-            }
-            // Lost attempts of a bag are numbered after its shares.
-            self.write_lost(record, bag.shares.len() as i64 + 1)?;
-        } else {
-            self.write_lost(record, 1)?;
-            if let Some(provider) = record.provider.filter(|_| record.has_last_attempt()) {
-                self.write_last_attempt(record, &story, provider)?;
-            }
         }
-        let mut given_up = (attempts + 1..).zip(&record.given_up);
-        given_up.try_for_each(|(at, it)| self.part_given_up(&record.job, at, it))
+        AttemptView::each(record, |attempt| self.write_attempt(&record.job, &attempt))?;
+        self.write_all_checkpoints(record)
     }
 
     /// Records an attempt of a job that ran in vain: a part of an agreement that ended without the whole job.
@@ -255,7 +247,7 @@ impl RunWriter {
         attempt: i64,
         part: &ShareRecord,
     ) -> Result<(), ResultsError> {
-        self.write_share(job, attempt, part, AttemptOutcome::GivenUp)
+        self.write_attempt(job, &AttemptView::given_up(attempt, part))
     }
 
     /// Records the size that a provider has chosen for a job.
@@ -506,77 +498,10 @@ impl RunWriter {
         attempts: i64,
         used: i64,
     ) -> Result<(), ResultsError> {
-        let job = &record.job;
-        let success = record.outcome == JobOutcome::Completed;
-        let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
-        let unfinished = record.outcome == JobOutcome::Unfinished;
         let threshold = self.options.metrics.bounded_slowdown_threshold;
         let bag = record.bag.as_ref();
         let all = bag.map(|bag| used_by_all(&bag.shares, &self.cast));
-        let allocated = match &all {
-            Some(all) => Some((all, 0)),
-            None => story.processors(record).map(|it| (it, story.first_processor)),
-        };
-        let task = job.task.as_ref();
-        let cells = JobCells {
-            job_id: job.number,
-            workload: job.workload,
-            profile: "delay",
-            submit: story.submit,
-            processors: i64::from(job.processors),
-            // -1 s stands for no limit in this column.
-            requested_time: job.requested_time.map_or(-MICROS, Span::as_micros),
-            success,
-            final_state: final_state(record),
-            start: story.start,
-            execution_time: story.execution,
-            finish: (!rejected && !unfinished).then_some(story.end),
-            waiting_time: story.waiting,
-            turnaround_time: story.turnaround,
-            stretch: story.stretch(),
-            allocated,
-            // The column is there for readers of Batsim's tables. Energy is not simulated.
-            consumed_energy: (!rejected).then_some(-1.0),
-            metadata: None,
-            job: number(job.id),
-            class: record.class,
-            outcome: record.outcome.name(),
-            refusal: match record.outcome {
-                JobOutcome::Rejected(refusal) => Some(refusal.name()),
-                _ => None,
-            },
-            provider: record.provider,
-            attempts,
-            queued: record.queued.map(Time::as_micros),
-            left: story.end,
-            walltime: record.walltime.map(Span::as_micros),
-            promised_end: record.promised_end.map(Time::as_micros),
-            bounded_slowdown: story.bounded_slowdown(record, threshold),
-            ready: job.ready.map(Time::as_micros),
-            deadline: job.deadline.map(Time::as_micros),
-            priority_key: job.key,
-            user: i64::from(job.origin.user),
-            group: i64::from(job.origin.group),
-            executable: i64::from(job.origin.executable),
-            queue: i64::from(job.origin.queue),
-            partition: i64::from(job.origin.partition),
-            shape: match job.shape {
-                JobShape::Rigid if job.phases.is_some() => "phased",
-                JobShape::Rigid if job.iterative.is_some() => "iterative",
-                JobShape::Rigid if bag.is_some() => "spread",
-                JobShape::Rigid => "rigid",
-                JobShape::Bag => "bag",
-                JobShape::Moldable(_) => "moldable",
-            },
-            providers_used: used,
-            recompositions: bag.map_or(0, |bag| i64::from(bag.recompositions)),
-            balanced: bag.filter(|bag| bag.is_bag()).map(|bag| bag.balanced),
-            workflow: task.map(|it| i64::from(it.workflow)),
-            task: task.map(|it| i64::from(it.task)),
-            alternative: record.alternative.map(Time::as_micros),
-            initial: job.initial.map(Initial::name),
-            counted: job.initial.is_none(),
-        };
+        let cells = job_cells(record, story, all.as_ref(), (attempts, used), threshold);
         let Some(held) = &mut self.held else { return self.files.put(cells) };
         let jobs = self.files.open(Table::Jobs)?;
         cells.give(&mut jobs.buffer);
@@ -588,32 +513,57 @@ impl RunWriter {
         pushed.map_err(|error| ResultsError::write(self.folder.path(), error))
     }
 
-    /// Writes the attempt of a rigid job that was not lost, or that still waits.
-    fn write_last_attempt(
-        &mut self,
-        record: &JobRecord,
-        story: &Story,
-        provider: ProviderId,
-    ) -> Result<(), ResultsError> {
-        let attempt = record.lost.len() as i64 + 1;
-        let allocated = story.processors(record).map(|it| (it, story.first_processor));
+    /// Writes an attempt, with its placements.
+    fn write_attempt(&mut self, job: &Job, it: &AttemptView<'_>) -> Result<(), ResultsError> {
+        let offset = self.first_processors[it.provider.index()];
+        let of_tasks = match it.held {
+            Holding::Throughout(_) => None,
+            Holding::Tasks(runs) => Some(used(runs)),
+        };
+        let allocated = match (it.held, &of_tasks) {
+            (Holding::Throughout(processors), _) => it.start.map(|_| processors),
+            (Holding::Tasks(_), all) => all.as_ref(),
+        };
         self.files.put(AttemptCells {
-            queued: record.queued.map(Time::as_micros),
-            start: record.start.map(Time::as_micros),
-            end: Some(story.end),
-            processors: i64::from(record.width()),
-            allocated,
-            promised_end: record.promised_end.map(Time::as_micros),
-            saved: Some(0),
-            checkpointing: record.checkpointing.as_micros(),
-            ..AttemptCells::new(&record.job, attempt, provider, record.outcome.into())
+            queued: it.queued.map(Time::as_micros),
+            start: it.start.map(Time::as_micros),
+            end: it.end.map(Time::as_micros),
+            processors: i64::from(it.processors),
+            allocated: allocated.map(|processors| (processors, offset)),
+            promised_end: it.promised_end.map(Time::as_micros),
+            saved: Some(it.saved.as_micros()),
+            checkpointing: it.checkpointing.as_micros(),
+            ..AttemptCells::new(job, it.number, it.provider, it.outcome)
         })?;
-        let before = record.lost.iter().fold(Span::ZERO, |sum, run| sum + run.saved);
+        it.each_held(|processors, start, end| {
+            let intervals = processors.intervals().iter();
+            self.files.put_all(intervals.map(|&(first, last)| PlacementCells {
+                job: number(job.id),
+                attempt: it.number,
+                provider: it.provider,
+                first: i64::from(first + offset),
+                last: i64::from(last + offset),
+                start: start.as_micros(),
+                end: end.as_micros(),
+            }))
+        })
+    }
+
+    /// Writes the checkpoints of all attempts of a job.
+    fn write_all_checkpoints(&mut self, record: &JobRecord) -> Result<(), ResultsError> {
+        let shares = record.bag.as_ref().map_or(0, |bag| bag.shares.len()) as i64;
+        let mut before = Span::ZERO;
+        for (attempt, run) in (shares + 1..).zip(&record.lost) {
+            let of = (record, attempt, run.provider, run.processors.count());
+            self.write_checkpoints(of, &run.checkpoints, before)?;
+            // After its own checkpoints: only those of later attempts contain what this one saved.
+            before += run.saved;
+        }
+        let last = record.provider.filter(|_| record.bag.is_none() && record.has_last_attempt());
+        let Some(provider) = last else { return Ok(()) };
+        let attempt = record.lost.len() as i64 + 1;
         let of = (record, attempt, provider, record.processors.count());
-        self.write_checkpoints(of, &record.checkpoints, before)?;
-        let Some(start) = story.start else { return Ok(()) };
-        let processors = &record.processors;
-        self.write_placements(record.job.id, attempt, provider, processors, (start, story.end))
+        self.write_checkpoints(of, &record.checkpoints, before)
     }
 
     /// Writes the checkpoints of an attempt on this many processors; earlier attempts had computed `before`.
@@ -636,82 +586,6 @@ impl RunWriter {
                 available: written,
                 work_saved: f64::from(processors) * done,
                 computing: it.computing.as_micros(),
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Writes the attempts that failures ended, numbered from `first` on.
-    fn write_lost(&mut self, record: &JobRecord, first: i64) -> Result<(), ResultsError> {
-        let mut before = Span::ZERO;
-        for (attempt, run) in (first..).zip(&record.lost) {
-            let of = (record, attempt, run.provider, run.processors.count());
-            self.write_checkpoints(of, &run.checkpoints, before)?;
-            // After its own checkpoints: only those of later attempts contain what this one saved.
-            before += run.saved;
-            let offset = self.cast.providers[run.provider.index()].first_processor;
-            let (start, end) = (run.start.as_micros(), run.end.as_micros());
-            self.files.put(AttemptCells {
-                queued: record.queued.map(Time::as_micros),
-                start: Some(start),
-                end: Some(end),
-                processors: i64::from(run.processors.count()),
-                allocated: Some((&run.processors, offset)),
-                promised_end: record.promised_end.map(Time::as_micros),
-                saved: Some(run.saved.as_micros()),
-                checkpointing: run.checkpointing.as_micros(),
-                ..AttemptCells::new(&record.job, attempt, run.provider, AttemptOutcome::Failed)
-            })?;
-            let (job, provider) = (record.job.id, run.provider);
-            self.write_placements(job, attempt, provider, &run.processors, (start, end))?;
-        }
-        Ok(())
-    }
-
-    /// Writes a share as an attempt of its own, with a placement for all tasks that ran together.
-    fn write_share(
-        &mut self,
-        job: &Job,
-        attempt: i64,
-        share: &ShareRecord,
-        outcome: AttemptOutcome,
-    ) -> Result<(), ResultsError> {
-        let offset = self.cast.providers[share.provider.index()].first_processor;
-        self.files.put(AttemptCells {
-            queued: Some(share.queued.as_micros()),
-            start: share.runs.iter().map(|run| run.start.as_micros()).min(),
-            end: share.runs.iter().map(|run| run.end.as_micros()).max(),
-            processors: i64::from(share.tasks),
-            allocated: Some((&used(share), offset)),
-            promised_end: share.promised_end.map(Time::as_micros),
-            saved: Some(0),
-            ..AttemptCells::new(job, attempt, share.provider, outcome)
-        })?;
-        for run in &share.runs {
-            let span = (run.start.as_micros(), run.end.as_micros());
-            self.write_placements(job.id, attempt, share.provider, &run.processors, span)?;
-        }
-        Ok(())
-    }
-
-    fn write_placements(
-        &mut self,
-        job: JobId,
-        attempt: i64,
-        provider: ProviderId,
-        processors: &ProcessorSet,
-        (start, end): (i64, i64),
-    ) -> Result<(), ResultsError> {
-        let offset = self.cast.providers[provider.index()].first_processor;
-        for &(first, last) in processors.intervals() {
-            self.files.put(PlacementCells {
-                job: number(job),
-                attempt,
-                provider,
-                first: i64::from(first + offset),
-                last: i64::from(last + offset),
-                start,
-                end,
             })?;
         }
         Ok(())
@@ -877,6 +751,84 @@ impl Story {
     }
 }
 
+/// The row of a job. `all` has all processors of a bag, in the run's numbering; the job had `attempts` attempts
+/// on `used` providers.
+fn job_cells<'a>(
+    record: &'a JobRecord,
+    story: &Story,
+    all: Option<&'a ProcessorSet>,
+    (attempts, used): (i64, i64),
+    threshold: Span,
+) -> JobCells<'a> {
+    let job = &record.job;
+    let success = record.outcome == JobOutcome::Completed;
+    let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
+    let unfinished = record.outcome == JobOutcome::Unfinished;
+    let bag = record.bag.as_ref();
+    let own = || story.processors(record).map(|it| (it, story.first_processor));
+    let allocated = all.map(|all| (all, 0)).or_else(own);
+    let task = job.task.as_ref();
+    JobCells {
+        job_id: job.number,
+        workload: job.workload,
+        profile: "delay",
+        submit: story.submit,
+        processors: i64::from(job.processors),
+        // -1 s stands for no limit in this column.
+        requested_time: job.requested_time.map_or(-MICROS, Span::as_micros),
+        success,
+        final_state: final_state(record),
+        start: story.start,
+        execution_time: story.execution,
+        finish: (!rejected && !unfinished).then_some(story.end),
+        waiting_time: story.waiting,
+        turnaround_time: story.turnaround,
+        stretch: story.stretch(),
+        allocated,
+        // The column is there for readers of Batsim's tables. Energy is not simulated.
+        consumed_energy: (!rejected).then_some(-1.0),
+        metadata: None,
+        job: number(job.id),
+        class: record.class,
+        outcome: record.outcome.name(),
+        refusal: match record.outcome {
+            JobOutcome::Rejected(refusal) => Some(refusal.name()),
+            _ => None,
+        },
+        provider: record.provider,
+        attempts,
+        queued: record.queued.map(Time::as_micros),
+        left: story.end,
+        walltime: record.walltime.map(Span::as_micros),
+        promised_end: record.promised_end.map(Time::as_micros),
+        bounded_slowdown: story.bounded_slowdown(record, threshold),
+        ready: job.ready.map(Time::as_micros),
+        deadline: job.deadline.map(Time::as_micros),
+        priority_key: job.key,
+        user: i64::from(job.origin.user),
+        group: i64::from(job.origin.group),
+        executable: i64::from(job.origin.executable),
+        queue: i64::from(job.origin.queue),
+        partition: i64::from(job.origin.partition),
+        shape: match job.shape {
+            JobShape::Rigid if job.phases.is_some() => "phased",
+            JobShape::Rigid if job.iterative.is_some() => "iterative",
+            JobShape::Rigid if bag.is_some() => "spread",
+            JobShape::Rigid => "rigid",
+            JobShape::Bag => "bag",
+            JobShape::Moldable(_) => "moldable",
+        },
+        providers_used: used,
+        recompositions: bag.map_or(0, |bag| i64::from(bag.recompositions)),
+        balanced: bag.filter(|bag| bag.is_bag()).map(|bag| bag.balanced),
+        workflow: task.map(|it| i64::from(it.workflow)),
+        task: task.map(|it| i64::from(it.task)),
+        alternative: record.alternative.map(Time::as_micros),
+        initial: job.initial.map(Initial::name),
+        counted: job.initial.is_none(),
+    }
+}
+
 /// Time before time zero that counts as run time of a job.
 fn before_zero(record: &JobRecord) -> i64 {
     if record.job.initial.is_none() {
@@ -891,21 +843,10 @@ fn before_zero(record: &JobRecord) -> i64 {
     last.max(0) + of_lost
 }
 
-/// The outcome of a share of a job.
-fn outcome_of(share: &ShareRecord, job: JobOutcome) -> JobOutcome {
-    let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
-    match share.runs.iter().find(|run| run.outcome != JobOutcome::Completed) {
-        // Some tasks have no end. They failed or still wait, as the job's outcome says.
-        _ if over < share.tasks => job,
-        Some(run) => run.outcome,
-        None => JobOutcome::Completed,
-    }
-}
-
 /// All processors that a share used at any time.
-fn used(share: &ShareRecord) -> ProcessorSet {
+fn used(runs: &[TaskRun]) -> ProcessorSet {
     let mut used = ProcessorSet::new();
-    for run in &share.runs {
+    for run in runs {
         used = used.union(&run.processors);
     }
     used
@@ -916,7 +857,7 @@ fn used_by_all(shares: &[ShareRecord], cast: &Cast) -> ProcessorSet {
     let mut all = ProcessorSet::new();
     for share in shares {
         let offset = cast.providers[share.provider.index()].first_processor;
-        all = all.union(&used(share).shifted(offset));
+        all = all.union(&used(&share.runs).shifted(offset));
     }
     all
 }
