@@ -14,7 +14,9 @@
 //! Times are instants of the simulation, in microseconds when they are serialised. An empty cell is a time or
 //! number that the actor does not know.
 
-use haggle_model::{ActorId, AgreementId, JobId, Time};
+use std::collections::BTreeSet;
+
+use haggle_model::{ActorId, AgreementId, JobId, ProcessorSet, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::AnyActor;
@@ -61,6 +63,36 @@ pub struct Machine {
     pub closed: u32,
 }
 
+impl Machine {
+    /// The ones that work or are held for work.
+    pub fn in_use(&self) -> u32 {
+        let others = [self.free, self.failed, self.closed];
+        others.into_iter().fold(self.processors, u32::saturating_sub)
+    }
+}
+
+/// A machine, and the jobs that run there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Census {
+    /// The machine.
+    pub machine: Machine,
+    /// The jobs of which anything runs there, each once, by number.
+    pub running: Vec<JobId>,
+}
+
+impl Census {
+    /// A machine, and the jobs of these pieces of work that run there.
+    pub(crate) fn new(machine: Machine, running: impl IntoIterator<Item = JobId>) -> Census {
+        let running = BTreeSet::from_iter(running);
+        Census { machine, running: running.into_iter().collect() }
+    }
+
+    fn of(glimpse: &Glimpse) -> Option<Census> {
+        let running = glimpse.jobs.iter().filter(|it| it.stage == Stage::Running);
+        Some(Census::new(glimpse.machine?, running.map(|it| it.job)))
+    }
+}
+
 /// A job, or a part of it, that an actor answers for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
@@ -70,6 +102,8 @@ pub struct Work {
     pub stage: Stage,
     /// Processors of a job or a part; tasks of a bag or a share.
     pub processors: u32,
+    /// Processors that it holds, by the actor's own numbers. Empty = it holds none, or they have no numbers.
+    pub held: ProcessorSet,
     /// Actor from which it came.
     pub from: ActorId,
     /// Actors that have it or its parts, as far as this actor knows. Empty = it is here.
@@ -211,6 +245,16 @@ pub enum FactKind {
 }
 
 impl AnyActor {
+    /// The machine of the actor and the jobs that run there; `None` = it has no machine. It takes less time than a glimpse.
+    pub fn census(&self, now: Time) -> Option<Census> {
+        match self {
+            AnyActor::Provider(provider) => Some(provider.census()),
+            AnyActor::GridResource(_) | AnyActor::Cluster(_) => Census::of(&self.glimpse(now)),
+            AnyActor::Other(other) => Census::of(&other.glimpse(now)),
+            _ => None,
+        }
+    }
+
     /// The knowledge of the actor. `now` is the present instant.
     pub fn glimpse(&self, now: Time) -> Glimpse {
         match self {
@@ -244,6 +288,7 @@ impl Work {
             job,
             stage,
             processors,
+            held: ProcessorSet::new(),
             from,
             at: Vec::new(),
             since: None,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::core::{Core, Turn};
 use self::services::Services;
-use crate::glimpse::Glimpse;
+use crate::glimpse::{Census, Glimpse};
 use crate::numbered::{Numbered, TakesNumbered};
 use crate::protocol::Message;
 use crate::{Actor, Outbox};
@@ -54,6 +54,11 @@ impl Provider {
     /// Its machine, its work and its promises.
     pub(crate) fn glimpse(&self, now: Time) -> Glimpse {
         self.services.glimpse(&self.core, now)
+    }
+
+    /// Its machine, and the jobs that run there.
+    pub(crate) fn census(&self) -> Census {
+        self.services.census(&self.core)
     }
 
     /// True if windows of maintenance may be ahead at the end of the run.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
+use haggle_agents::glimpse::Census;
 use haggle_agents::{AnyActor, Glimpse, Message, Outbox, RunMessage};
 use haggle_model::{ActorId, JobId, Time, shared};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -245,8 +246,18 @@ impl<'a> Simulation<'a> {
     /// # Ok::<(), haggle_runtime::RunError>(())
     /// ```
     pub fn glimpse(&self, actor: ActorId) -> Option<Glimpse> {
+        self.glimpse_at(actor, self.now())
+    }
+
+    /// As [`Simulation::glimpse`], as it was at `time`, which is not before the last message to the actor.
+    pub fn glimpse_at(&self, actor: ActorId, time: Time) -> Option<Glimpse> {
+        self.look(actor, |actor| actor.glimpse(time))
+    }
+
+    /// The machine of an actor and the jobs that run there, between two messages; `None` = it has no machine.
+    pub fn census(&self, actor: ActorId) -> Option<Census> {
         let now = self.now();
-        self.look(actor, |actor| actor.glimpse(now))
+        self.look(actor, |actor| actor.census(now)).flatten()
     }
 
     /// Passes an actor to `look`; `None` if there is no such actor.

@@ -23,7 +23,8 @@ impl Cluster {
             let end = record.start.map(|start| start + record.predicted);
             let (start, since) = (record.start, Some(record.ordered));
             let machines = running.machines.numbers().len() as u32;
-            Work { since, start, end, ..Work::new(job, stage, machines, running.owner) }
+            let held = record.machines.clone();
+            Work { held, since, start, end, ..Work::new(job, stage, machines, running.owner) }
         });
         // The monitor's report, and not the present availability, which the cluster does not know yet.
         let facts = vec![Fact::own(FactKind::AvailablePart, self.seen.mean_available())];

@@ -9,7 +9,7 @@ use haggle_model::Time;
 use haggle_scheduling::{LocalQueue, Request, Slot};
 
 use super::Services;
-use crate::glimpse::{Glimpse, Stage, Work, known};
+use crate::glimpse::{Census, Glimpse, Stage, Work, known};
 use crate::provider::core::{Core, Piece};
 
 impl Services {
@@ -44,6 +44,15 @@ impl Services {
         let held = self.bargains.iter().flat_map(|it| it.held());
         let jobs = running.into_iter().chain(waiting).chain(others).chain(held).collect();
         Glimpse { machine: Some(core.machine.glimpse()), jobs, promises, facts: Vec::new() }
+    }
+}
+
+impl Services {
+    /// The machine, and the jobs that run there.
+    pub(in crate::provider) fn census(&self, core: &Core) -> Census {
+        let works = core.pieces.iter().flat_map(|(_, piece)| works(piece));
+        let running = works.filter(|work| work.stage == Stage::Running).map(|work| work.job);
+        Census::new(core.machine.glimpse(), running)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use haggle_agents::Message;
-use haggle_agents::glimpse::{FactKind, Glimpse, Machine, Promise, PromiseKind, Stage, Work};
+use haggle_agents::glimpse::{Census, FactKind, Glimpse, Machine, Promise, PromiseKind, Stage, Work};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{ActorId, Job, JobId, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::{Driver, OutsideError, Simulation, Sink, World};
@@ -47,6 +47,17 @@ fn glimpses_of_all_actors_agree_with_their_machines_on_both_drivers() {
                     let Machine { processors, free, failed, closed } = machine;
                     assert!(used(glimpse) + free <= processors, "{place}");
                     assert!(used(glimpse) + free + failed + closed >= processors, "{place}");
+                }
+                for work in glimpse.jobs.iter().filter(|work| !work.held.is_empty()) {
+                    assert!(matches!(work.stage, Stage::Running | Stage::Occupying), "{place}");
+                    assert_eq!(work.held.count(), work.processors, "{place}");
+                }
+                let census = simulation.census(ActorId(actor as u32));
+                assert_eq!(census.is_some(), glimpse.machine.is_some(), "{place}");
+                if let Some(Census { machine, running }) = census {
+                    assert_eq!(Some(machine), glimpse.machine, "{place}");
+                    let rows = glimpse.jobs.iter().filter(|it| it.stage == Stage::Running);
+                    assert_eq!(BTreeSet::from_iter(running), rows.map(|it| it.job).collect(), "{place}");
                 }
                 let written = postcard::to_stdvec(glimpse).expect("it can be written");
                 assert_eq!(postcard::from_bytes::<Glimpse>(&written).as_ref(), Ok(glimpse));

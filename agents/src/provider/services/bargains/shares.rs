@@ -43,6 +43,7 @@ impl Share {
             ..Work::new(self.call.job, stage, tasks, self.metascheduler)
         };
         let running = self.running.iter().flatten().map(|attempt| Work {
+            held: attempt.processors.clone(),
             start: Some(attempt.start),
             end: known(attempt.planned_end),
             ..row(Stage::Running, attempt.count())

@@ -89,6 +89,7 @@ impl Part {
         };
         Work {
             since: Some(self.queued),
+            held: self.run.as_ref().map(|it| it.processors.clone()).unwrap_or_default(),
             start: known(start),
             end: known(start + span),
             promised_end: known(self.promised_end),

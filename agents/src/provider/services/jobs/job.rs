@@ -253,6 +253,7 @@ impl HeldJob {
         match &self.run {
             Some(Run { attempt, .. }) => Work {
                 stage: Stage::Running,
+                held: attempt.processors.clone(),
                 start: Some(attempt.start),
                 end: known(attempt.planned_end),
                 ..work

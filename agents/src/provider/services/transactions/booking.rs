@@ -106,6 +106,7 @@ impl Booking {
         let coordinator = self.id.coordinator;
         Work {
             since: Some(self.queued),
+            held: self.held.as_ref().map(|it| it.processors.clone()).unwrap_or_default(),
             start: known(self.runs_since.unwrap_or(self.start)),
             end: known(self.end),
             ..Work::new(self.ask.job, stage, self.ask.processors, coordinator)
