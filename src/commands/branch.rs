@@ -1,16 +1,15 @@
 //! `haggle branch`: another future of a run, from an instant on.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use crate::scenario::quantity::TimeSpan;
-use crate::scenario::setting_lines;
 use toml::{Table, Value};
 
 use super::example::setting;
 use super::run::{How, into_folder};
 use super::{Error, compare, complete, open_run, read_scenario, sweep};
 use crate::exit::Exit;
+use crate::experiment::branches::{Branch, Failure, InvalidBranch, changes_of};
 use crate::experiment::run::BUILD;
 use crate::report::{say, warn_of};
 
@@ -60,52 +59,17 @@ pub(crate) struct Args {
     how: How,
 }
 
-/// Processors of a provider that fail together.
-#[derive(Clone, Debug, PartialEq)]
-struct Failure {
-    of: String,
-    count: u32,
-    from: TimeSpan,
-    /// `None` = for ever.
-    until: Option<TimeSpan>,
-}
-
-impl FromStr for Failure {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Failure, String> {
-        let form = || "write NAME:COUNT@FROM..UNTIL, such as north:8@3d..4d".to_owned();
-        let (whose, times) = text.rsplit_once('@').ok_or_else(form)?;
-        let (of, count) = whose.rsplit_once(':').ok_or_else(form)?;
-        let (from, until) = match times.split_once("..") {
-            Some((from, until)) => (from, Some(until)),
-            None => (times, None),
-        };
-        let time = |text: &str| text.trim().parse().map_err(|error| format!("{error}; {}", form()));
-        let count = count.trim().parse().ok().filter(|&count| count > 0).ok_or_else(form)?;
-        let until = until.map(time).transpose()?;
-        Ok(Failure { of: of.trim().to_owned(), count, from: time(from)?, until })
-    }
-}
-
 /// Runs the branch, and compares it with the run.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let is_run = args.run.is_dir();
     let file = if is_run { args.run.join("scenario.toml") } else { args.run.clone() };
     let source = read_scenario(&file)?;
-    // A file with mistakes has no table here: its mistakes are reported when it is read.
-    let scenario: Table = source.text.parse().unwrap_or_default();
-    let mut changes = match scenario.get("change") {
-        Some(Value::Array(changes)) => changes.clone(),
-        _ => Vec::new(),
-    };
-    args.check_counts(&scenario)?;
-    changes.push(Value::Table(args.change()?));
     let mut tables = Table::new();
     if let Some(runs) = args.runs {
-        tables.insert("sweep".to_owned(), futures(&scenario, changes.len(), runs).into());
+        // A file with mistakes has no table here: its mistakes are reported when it is read.
+        let scenario: Table = source.text.parse().unwrap_or_default();
+        tables.insert("sweep".to_owned(), futures(&scenario, runs).into());
     }
-    tables.insert("change".to_owned(), changes.into());
     let output = args.output();
     if is_run && same(&args.run, &output) {
         return Err(Error::Unfit {
@@ -116,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if is_run && !args.how.quiet {
         warn_of(&other_build(&args.run)?);
     }
-    let branched = source.extended("branch", &tables.to_string());
+    let branched = args.branch()?.extend(source, tables)?;
     if args.runs.is_some() {
         return sweep::of_source(branched, &output, args.force, &args.how);
     }
@@ -130,6 +94,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(exit)
 }
 
+impl From<InvalidBranch> for Error {
+    fn from(InvalidBranch { message, hint }: InvalidBranch) -> Error {
+        Error::Unfit { message, hint }
+    }
+}
+
 impl Args {
     fn output(&self) -> PathBuf {
         let instant: String = self.at.to_string().split_whitespace().collect();
@@ -139,100 +109,25 @@ impl Args {
         self.output.clone().unwrap_or_else(|| self.run.with_file_name(name))
     }
 
-    /// Refuses failures of more processors than a provider has.
-    fn check_counts(&self, scenario: &Table) -> Result<(), Error> {
-        let providers = scenario.get("provider").and_then(Value::as_array);
-        for provider in providers.into_iter().flatten() {
-            let name = provider.get("name").and_then(Value::as_str);
-            let Some(processors) = provider.get("processors").and_then(Value::as_integer) else {
-                continue;
-            };
-            let mut failures = self.fail.iter().filter(|it| Some(it.of.as_str()) == name);
-            if let Some(it) = failures.find(|it| i64::from(it.count) > processors) {
-                return Err(Error::Unfit {
-                    message: format!(
-                        "`{}` has {processors} processors, and {} cannot fail",
-                        it.of, it.count
-                    ),
-                    hint: "name at most the processors of the provider".to_owned(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The change as a table of a scenario.
-    fn change(&self) -> Result<Table, Error> {
-        let mut change = Table::new();
-        change.insert("at".to_owned(), self.at.to_string().into());
-        if !self.settings.is_empty() {
-            let set = setting_lines(&self.settings).parse::<Table>();
-            let set = set.map_err(|error| Error::Unfit {
-                message: format!("--set: {}", error.message()),
-                hint: "name each path once, with a value".to_owned(),
-            })?;
-            change.insert("set".to_owned(), set.into());
-        }
-        if let Some(seed) = self.seed {
-            let seed = i64::try_from(seed).unwrap_or(i64::MAX);
-            change.insert("seed".to_owned(), seed.into());
-        }
-        if !self.fail.is_empty() {
-            let failures = Vec::from_iter(self.fail.iter().map(|it| Value::Table(it.table())));
-            change.insert("failures".to_owned(), failures.into());
-        }
-        if let Some(path) = &self.submit {
-            change.insert("submit".to_owned(), submitted(path)?);
-        }
-        if change.len() == 1 && self.runs.is_none() {
-            return Err(Error::Unfit {
-                message: "the branch changes nothing".to_owned(),
-                hint: "add --set, --fail, --submit, --seed or --runs".to_owned(),
-            });
-        }
-        Ok(change)
-    }
-}
-
-impl Failure {
-    /// A table of failures of a scenario: one node with these processors.
-    fn table(&self) -> Table {
-        let outage = [Some(self.from), self.until];
-        let outage = Vec::from_iter(outage.iter().flatten().map(|it| Value::from(it.to_string())));
-        Table::from_iter([
-            ("of".to_owned(), vec![self.of.clone()].into()),
-            ("processors-per-node".to_owned(), i64::from(self.count).into()),
-            ("nodes".to_owned(), 1.into()),
-            ("outages".to_owned(), vec![Value::Array(outage)].into()),
-        ])
-    }
-}
-
-/// The jobs of a file.
-fn submitted(path: &Path) -> Result<Value, Error> {
-    let source = read_scenario(path)?;
-    let unfit = |message: String| {
-        Error::Unfit {
-        message: format!("`{}`: {message}", path.display()),
-        hint: "write tables such as [[submit]] with user = \"users\" and jobs = [{ submit = \"3d\", processors = 4, \
-               run = \"1h\" }]"
-            .to_owned(),
-    }
-    };
-    let mut table: Table = source
-        .text
-        .parse()
-        .map_err(|error: toml::de::Error| unfit(format!("it is not TOML: {}", error.message())))?;
-    let submit = table.remove("submit");
-    match (submit, table.keys().next()) {
-        (Some(submit @ Value::Array(_)), None) => Ok(submit),
-        (_, Some(other)) => Err(unfit(format!("it has a key `{other}`"))),
-        _ => Err(unfit("it has no [[submit]]".to_owned())),
+    /// The changes.
+    fn branch(&self) -> Result<Branch, Error> {
+        let read = |path: &PathBuf| {
+            let text = read_scenario(path)?.text.to_string();
+            Ok::<_, Error>((path.display().to_string(), text))
+        };
+        Ok(Branch {
+            at: self.at,
+            settings: self.settings.clone(),
+            failures: self.fail.clone(),
+            submit: self.submit.as_ref().map(read).transpose()?,
+            seed: self.seed,
+        })
     }
 }
 
 /// A sweep over the seed of the last change.
-fn futures(scenario: &Table, change: usize, runs: u32) -> Table {
+fn futures(scenario: &Table, runs: u32) -> Table {
+    let change = changes_of(scenario).len() + 1;
     let header = scenario.get("scenario").and_then(Value::as_table);
     let seed = header.and_then(|it| it.get("seed")?.as_integer()).unwrap_or(1);
     let seeds = (1..=i64::from(runs)).map(|it| Value::Integer(seed.saturating_add(it)));

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::complete;
+pub(crate) use crate::experiment::branches::setting;
 use crate::interrupt::while_waiting;
 use crate::scenario::Source;
 use crate::scenario::vocabulary::Word;
@@ -106,17 +107,6 @@ impl Given {
         let settings =
             settings.flat_map(|(path, value)| ["--set".to_owned(), format!("{path}={value}")]);
         path.chain(example).chain(settings).collect()
-    }
-}
-
-/// A path and its value, with the first `=` between them.
-pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
-    // The first one: a path has no such sign, a value may have one.
-    match text.split_once('=') {
-        Some((path, value)) if !path.trim().is_empty() => {
-            Ok((path.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("write a path, `=` and a value, such as provider.north.policy=easy".to_owned()),
     }
 }
 

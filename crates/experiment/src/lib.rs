@@ -6,6 +6,7 @@
 //! ```
 
 pub mod about;
+pub mod branches;
 pub mod cast;
 mod changes;
 mod checkpoints;
