@@ -371,7 +371,7 @@ fn disclosures(summary: &Summary) -> String {
 }
 
 /// The single run of a scenario without a sweep, and its settings without effect.
-fn single(experiment: Experiment) -> Result<(Scenario, Vec<String>), Error> {
+pub(crate) fn single(experiment: Experiment) -> Result<(Scenario, Vec<String>), Error> {
     let mut runs = experiment.runs();
     let first = runs.next().map(|run| (run.scenario(), run.variant.warnings.clone()));
     match (first, runs.count()) {

@@ -10,14 +10,19 @@ use std::time::{Duration, Instant};
 use crate::scenario::quantity::TimeSpan;
 use haggle_view::results::{RunView, VIEWS_MAX, runs_of};
 use haggle_view::server::Server;
+use haggle_view::simulation::{self, Simulated};
 use haggle_view::{View, Views};
 
-use super::{Error, is_results, open_run, print};
+use super::example::setting;
+use super::run::{DriverName, single};
+use super::{Error, complete, is_results, open_run, print, read_scenario, seeds};
+use crate::command::own_rules;
 use crate::exit::Exit;
-use crate::interrupt::{self, STOP};
-use crate::report::say;
+use crate::interrupt::{self, STOP, while_waiting};
+use crate::report::{say, warn, warn_of};
+use crate::scenario::{Experiment, Logs};
 
-/// View schedules of runs in a browser
+/// View schedules of runs in a browser, or step a simulation
 ///
 /// Prints an address with a random key, and opens it in a browser. The server answers on this machine alone, and needs
 /// no network. Ctrl-C ends it. The folder of a sweep gives a view for each run (docs/viewer.md).
@@ -26,11 +31,22 @@ use crate::report::say;
   haggle view runs/quickstart
   haggle view runs/first runs/second  # side by side, with differences in colour
   haggle view sweeps/monday --port 8080 --no-open
-  haggle view runs/quickstart --no-open --for 0s  # only check that all tables can be read")]
+  haggle view runs/quickstart --no-open --for 0s  # only check that all tables can be read
+  haggle view scenarios/quickstart.toml --set provider.north.policy=easy  # step a simulation")]
 pub(crate) struct Args {
-    /// Folders of runs or sweeps, packed or not
-    #[arg(required = true, value_name = "DIR")]
+    /// Folders of runs or sweeps, packed or not, or scenario files, which are stepped
+    #[arg(required = true, value_name = "DIR|SCENARIO")]
     folders: Vec<PathBuf>,
+    /// Set a value of the scenarios, such as provider.north.policy=easy; may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = complete::settings(setting),
+        hide_possible_values = true)]
+    settings: Vec<(String, String)>,
+    /// Master seed of the scenarios
+    #[arg(long, value_name = "NUMBER", value_parser = seeds())]
+    seed: Option<u64>,
+    /// Delivery of messages to the actors of scenarios; the events are the same
+    #[arg(long, value_name = "DRIVER", default_value = "sequential")]
+    driver: DriverName,
     /// Port of the address; without it, a free one
     #[arg(long, value_name = "N")]
     port: Option<u16>,
@@ -45,10 +61,21 @@ pub(crate) struct Args {
 /// Serves the views until a signal comes.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let views = Views::new();
-    let opened = opened(&args.folders)?;
+    let (scenarios, folders): (Vec<PathBuf>, Vec<PathBuf>) =
+        args.folders.iter().cloned().partition(|path| path.is_file());
+    if scenarios.is_empty() && (!args.settings.is_empty() || args.seed.is_some()) {
+        return Err(Error::Unfit {
+            message: "--set and --seed change scenarios, and the folders are finished runs".to_owned(),
+            hint: "name a scenario file, or leave them out".to_owned(),
+        });
+    }
+    let opened = opened(&folders)?;
     opened.iter().for_each(|view| {
         views.add(Arc::clone(view) as Arc<dyn View>);
     });
+    for file in &scenarios {
+        views.add(Arc::new(simulation(file, args)?));
+    }
     // The first view is the one that the page shows.
     if let Some(first) = opened.first() {
         first.start();
@@ -94,6 +121,23 @@ impl End {
         let is_read = || !self.read.is_empty() && self.read.iter().all(|it| it.is_read());
         STOP.load(Ordering::Acquire) || self.at.is_some_and(|at| at <= Instant::now()) || is_read()
     }
+}
+
+/// A scenario that is stepped.
+fn simulation(file: &Path, args: &Args) -> Result<Simulated, Error> {
+    let source = while_waiting(|| read_scenario(file))?.with(&args.settings);
+    let folder = source.folder().to_owned();
+    let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
+    warn(&experiment.warnings);
+    let (mut scenario, without_effect) = single(experiment)?;
+    warn_of(&without_effect);
+    if let Some(seed) = args.seed {
+        scenario.reseed(seed);
+    }
+    simulation::open(scenario, &folder, file, args.driver.driver()).map_err(|error| Error::Unfit {
+        message: error.to_string(),
+        hint: "`haggle validate` checks a scenario".to_owned(),
+    })
 }
 
 /// The views of all folders.

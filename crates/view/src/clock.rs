@@ -14,6 +14,11 @@ pub(crate) fn micros(seconds: f64) -> Option<i64> {
     Some(((seconds * MICROS_PER_SECOND as f64).round() as i64).clamp(-LAST, LAST))
 }
 
+/// A time in microseconds within [`LAST`].
+pub(crate) fn clamped(micros: i64) -> i64 {
+    micros.clamp(-LAST, LAST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

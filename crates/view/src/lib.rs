@@ -15,6 +15,7 @@ pub mod results;
 pub mod scene;
 pub mod series;
 pub mod server;
+pub mod simulation;
 pub mod view;
 pub mod views;
 

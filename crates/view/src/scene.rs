@@ -17,6 +17,7 @@ mod tile;
 
 pub use bar::{Bar, Class, Compared, Mark, MarkKind, Tick, TickKind, flag};
 pub use chart::{Band, Chart, ChartKind};
+pub(crate) use index::Index;
 pub use lanes::lanes;
 pub use sum::{AreaSum, Sum};
 pub use tile::{Tile, TileQuery};

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
 use crate::scene::{AreaSum, Band, Chart, ChartKind, Scene, Tile, TileQuery};
 use crate::shown::shown;
+use crate::simulation::Simulated;
 
 /// Kind of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -578,6 +579,11 @@ pub trait View: Send + Sync {
             site: band.site.as_deref().map(shown),
             ..*band
         })))
+    }
+
+    /// The simulation, if the view is one.
+    fn simulation(&self) -> Option<&Simulated> {
+        None
     }
 
     /// A window of a chart.

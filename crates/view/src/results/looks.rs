@@ -57,7 +57,7 @@ fn ticks(chart: &crate::scene::Chart, promises: &HashMap<u32, (i64, TickKind)>) 
         return Vec::new();
     }
     let mut last: HashMap<u32, (i64, u32, u32)> = HashMap::new();
-    for bar in chart.bars().iter().filter(|bar| promises.contains_key(&bar.job)) {
+    for bar in chart.bars().filter(|bar| promises.contains_key(&bar.job)) {
         let place = last.entry(bar.job).or_insert((bar.start, bar.row, bar.rows));
         if (bar.start, bar.row) > (place.0, place.1) {
             *place = (bar.start, bar.row, bar.rows);

@@ -1,6 +1,7 @@
 //! A chart: a provider or a grid with its rows over time.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -53,7 +54,8 @@ pub struct Chart {
     pub utilisation: Option<f64>,
     /// Jobs that started there.
     pub jobs: i64,
-    index: Index,
+    /// Bars in layers. A chart that grows adds layers and leaves the large ones as they are.
+    layers: Vec<Arc<Index>>,
     marks: Vec<Mark>,
     ticks: Vec<Tick>,
 }
@@ -71,7 +73,7 @@ impl Chart {
             speed: None,
             utilisation: None,
             jobs: 0,
-            index: Index::default(),
+            layers: Vec::new(),
             marks: Vec::new(),
             ticks: Vec::new(),
         }
@@ -79,7 +81,12 @@ impl Chart {
 
     /// Replaces all bars.
     pub fn set_bars(&mut self, bars: Vec<Bar>) {
-        self.index = Index::new(bars);
+        self.layers = vec![Arc::new(Index::new(bars))];
+    }
+
+    /// Replaces all bars by those of these layers.
+    pub(crate) fn set_layers(&mut self, layers: Vec<Arc<Index>>) {
+        self.layers = layers;
     }
 
     /// Replaces all marks.
@@ -96,12 +103,13 @@ impl Chart {
 
     /// Changes the looks of bars. Start, end and rows must stay.
     pub fn change_looks(&mut self, change: impl FnMut(&mut Bar)) {
-        self.index.bars_mut().iter_mut().for_each(change);
+        let layers = self.layers.iter_mut().map(Arc::make_mut);
+        layers.flat_map(|layer| layer.bars_mut()).for_each(change);
     }
 
     /// All bars, in the order of the index.
-    pub fn bars(&self) -> &[Bar] {
-        self.index.bars()
+    pub fn bars(&self) -> impl Iterator<Item = &Bar> {
+        self.layers.iter().flat_map(|layer| layer.bars())
     }
 
     /// All marks, by start.
@@ -116,7 +124,7 @@ impl Chart {
 
     /// The time from the first start to the last end.
     pub fn span(&self) -> Option<(i64, i64)> {
-        let bars = self.bars().iter().map(|bar| (bar.start, bar.end));
+        let bars = self.bars().map(|bar| (bar.start, bar.end));
         let marks = self.marks.iter().map(|mark| (mark.start, mark.end));
         bars.chain(marks).reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)))
     }
@@ -124,31 +132,39 @@ impl Chart {
     /// The job at a place. Of several bars there, the one that started last.
     pub fn at(&self, time: i64, row: u32) -> Option<u32> {
         let rows = row..row.saturating_add(1);
-        let here = self.index.within((time, time.saturating_add(1)), rows);
+        let here = self.within((time, time.saturating_add(1)), rows);
         here.max_by_key(|bar| (bar.start, bar.job)).map(|bar| bar.job)
     }
 
     /// Sums over a window of time and rows.
     pub fn sum(&self, window: (i64, i64), rows: Range<u32>) -> AreaSum {
         let mut sum = Sum::new(window, rows.clone());
-        for bar in self.index.within(window, rows) {
+        for bar in self.within(window, rows) {
             sum.add(bar);
         }
         sum.finished()
     }
 
+    fn within(&self, window: (i64, i64), rows: Range<u32>) -> impl Iterator<Item = &Bar> {
+        self.layers.iter().flat_map(move |layer| layer.within(window, rows.clone()))
+    }
+
     /// A window, drawn.
     pub fn tile(&self, query: &TileQuery<'_>) -> Tile {
         let mut tile = Tile::empty(query);
-        for class in self.index.classes() {
-            let places = self.index.candidates(class, query.from, query.to);
-            for bar in &self.index.bars()[places] {
+        let classes = self.layers.iter().flat_map(|layer| {
+            layer.classes().iter().map(|class| layer.places(class, query.from, query.to))
+        });
+        for bars in classes {
+            for bar in bars {
                 if overlaps(bar, (query.from, query.to), &query.row_range()) && query.shows(bar) {
                     tile.add(query, bar);
                 }
             }
         }
-        for mark in self.marks.iter().filter(|it| query.has(it.start, it.end, it.row, it.rows)) {
+        // An actor that knows nothing of these rows knows nothing of their failures either.
+        let marks = if query.shows_any() { &self.marks[..] } else { &[] };
+        for mark in marks.iter().filter(|it| query.has(it.start, it.end, it.row, it.rows)) {
             tile.add_mark(query, mark);
         }
         let first = self.ticks.partition_point(|tick| tick.time < query.from);

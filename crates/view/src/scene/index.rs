@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::Bar;
 
 /// Bars of a chart in the order of their classes.
-#[derive(Debug, Default)]
-pub(super) struct Index {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Index {
     bars: Vec<Bar>,
     classes: Vec<ClassOfBars>,
 }
@@ -31,7 +31,7 @@ fn class(bar: &Bar) -> u32 {
 }
 
 impl Index {
-    pub(super) fn new(mut bars: Vec<Bar>) -> Index {
+    pub(crate) fn new(mut bars: Vec<Bar>) -> Index {
         // Stable and by all of its place, so that the order of a tile never depends on the reading.
         bars.sort_by_key(|bar| (class(bar), bar.start, bar.row, bar.job));
         let mut classes = Vec::new();
@@ -47,7 +47,7 @@ impl Index {
         Index { bars, classes }
     }
 
-    pub(super) fn bars(&self) -> &[Bar] {
+    pub(crate) fn bars(&self) -> &[Bar] {
         &self.bars
     }
 
@@ -66,6 +66,11 @@ impl Index {
         let first = bars.partition_point(|bar| bar.start <= earliest);
         let last = bars.partition_point(|bar| bar.start < to).max(first);
         class.bars.start + first..class.bars.start + last
+    }
+
+    /// The bars of a class that may overlap `[from, to)`.
+    pub(super) fn places(&self, class: &ClassOfBars, from: i64, to: i64) -> &[Bar] {
+        &self.bars[self.candidates(class, from, to)]
     }
 
     /// The bars that overlap a window of time and rows.

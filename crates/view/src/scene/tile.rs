@@ -44,6 +44,11 @@ impl TileQuery<'_> {
         self.only.is_none_or(|only| only.contains(&job))
     }
 
+    /// True if any job may be shown.
+    pub(super) fn shows_any(&self) -> bool {
+        self.only.is_none_or(|only| !only.is_empty())
+    }
+
     pub(super) fn shows(&self, bar: &Bar) -> bool {
         self.shows_job(bar.job)
     }

@@ -34,10 +34,15 @@ async fn done<T: Send + 'static>(
     match web::block(work).await {
         Ok(Ok(value)) => answer(value),
         Ok(Err(refused)) => refusal(&refused),
-        Err(_) => refusal(&Refusal {
-            status: 500,
-            error: "the request was not answered because of a mistake in haggle".to_owned(),
-            help: Some("report it with the address of the request".to_owned()),
-        }),
+        Err(_) => failed(),
     }
+}
+
+/// The answer to a request whose work has failed by a mistake in haggle.
+pub(super) fn failed() -> HttpResponse {
+    refusal(&Refusal {
+        status: 500,
+        error: "the request was not answered because of a mistake in haggle".to_owned(),
+        help: Some("report it with the address of the request".to_owned()),
+    })
 }

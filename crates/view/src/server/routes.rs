@@ -37,12 +37,12 @@ pub(super) fn add(config: &mut web::ServiceConfig) {
 }
 
 /// A number in the path.
-fn number<T: std::str::FromStr>(request: &HttpRequest, name: &str) -> Result<T, Refusal> {
+pub(super) fn number<T: std::str::FromStr>(request: &HttpRequest, name: &str) -> Result<T, Refusal> {
     let text = request.match_info().query(name);
     text.parse().map_err(|_| Refusal::missing(format!("`{text}` is no number of a {name}")))
 }
 
 /// The view of the path.
-fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
+pub(super) fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
     site.views.get(number(request, "view")?)
 }

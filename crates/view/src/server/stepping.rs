@@ -1,32 +1,193 @@
 //! Routes of simulations that are stepped.
 
-use actix_web::web;
-use actix_web::{HttpResponse, Responder};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::reply;
-use crate::Refusal;
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, Responder, rt, web};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::query::Query;
+use super::{Site, reply, routes};
+use crate::clock::clamped;
+use crate::shown::shown;
+use crate::simulation::{Aim, BranchRequest, Moment, Simulated, StepRequest, panel};
+use crate::{Refusal, View};
+
+/// Time for which an answer waits for another state.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// Most simulations of a server; each has a thread and a world.
+const SIMULATIONS_MAX: usize = 32;
 
 /// Adds the routes.
 pub(super) fn add(config: &mut web::ServiceConfig) {
-    for (path, is_read) in [
-        ("/api/views/{view}/state", true),
-        ("/api/views/{view}/actors/{actor}", true),
-        ("/api/views/{view}/steps", false),
-        ("/api/views/{view}/stop", false),
-        ("/api/views/{view}/back", false),
-        ("/api/views/{view}/branches", false),
+    for (path, route) in [
+        ("/api/views/{view}/state", web::get().to(state)),
+        ("/api/views/{view}/actors/{actor}", web::get().to(actor)),
+        ("/api/views/{view}/steps", web::post().to(step)),
+        ("/api/views/{view}/stop", web::post().to(stop)),
+        ("/api/views/{view}/back", web::post().to(back)),
+        ("/api/views/{view}/branches", web::post().to(branch)),
     ] {
-        let route = if is_read { web::get() } else { web::post() };
-        config.route(path, route.to(no_simulation));
+        config.route(path, route);
     }
 }
 
-/// Answer of a view that is no simulation.
-async fn no_simulation() -> impl Responder {
-    let refused = Refusal::conflict(
-        "the view is a finished run, which cannot be stepped",
-        "open its scenario: `haggle view SCENARIO`",
-    );
-    let answer: HttpResponse = reply::refusal(&refused);
-    answer
+/// The simulation of a view.
+fn simulation(view: &dyn View) -> Result<&Simulated, Refusal> {
+    view.simulation().ok_or_else(|| {
+        Refusal::conflict(
+            "the view is a finished run, which cannot be stepped",
+            "open its scenario: `haggle view SCENARIO`",
+        )
+    })
+}
+
+/// An answer with a status of its own.
+fn answer(status: StatusCode, done: Result<Value, Refusal>) -> HttpResponse {
+    match done {
+        Ok(value) => HttpResponse::build(status).json(value),
+        Err(refused) => reply::refusal(&refused),
+    }
+}
+
+/// The state, at once if its version is another one than `after`.
+async fn state(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
+    let asked = (|| {
+        let view = routes::view(&site, &request)?;
+        let versions = simulation(&*view)?.stepper.versions();
+        Ok((view, versions, Query::of(&request)?.number::<u64>("after")?))
+    })();
+    let (view, mut versions, after) = match asked {
+        Ok(asked) => asked,
+        Err(refused) => return reply::refusal(&refused),
+    };
+    if let Some(after) = after {
+        // The thread of the simulation may end, which a later request tells.
+        let other = versions.wait_for(|version| *version != after);
+        let _ = rt::time::timeout(PATIENCE, other).await;
+    }
+    answer(StatusCode::OK, simulation(&*view).map(|it| told(&it.stepper.moment())))
+}
+
+fn told(moment: &Moment) -> Value {
+    json!({
+        "version": moment.version,
+        "now": clamped(moment.now.as_micros()),
+        "next": moment.next.map(|it| clamped(it.as_micros())),
+        "messages": moment.number,
+        "jobs_over": moment.past.over,
+        "jobs": moment.past.arrived,
+        "state": moment.phase,
+        "stopped_by": moment.stopped_by.as_deref().map(shown),
+        "error": moment.error.as_deref().map(shown),
+        "earliest": 0,
+    })
+}
+
+/// The knowledge of an actor.
+async fn actor(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
+    let view = routes::view(&site, &request);
+    let name = request.match_info().query("actor").to_owned();
+    reply::json(move || panel(simulation(&*view?)?, &name)).await
+}
+
+/// Begins a step.
+async fn step(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> impl Responder {
+    let done = (|| {
+        let view = routes::view(&site, &request)?;
+        let simulation = simulation(&*view)?;
+        let until = StepRequest::read(&body)?.until(&simulation.stepper.cast)?;
+        let version = simulation.stepper.go(Aim::Forward(until))?;
+        Ok(json!({ "version": version }))
+    })();
+    answer(StatusCode::ACCEPTED, done)
+}
+
+/// Ends a step.
+async fn stop(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
+    let done = (|| {
+        let view = routes::view(&site, &request)?;
+        let simulation = simulation(&*view)?;
+        simulation.stepper.stop();
+        Ok(json!({ "version": simulation.stepper.moment().version }))
+    })();
+    answer(StatusCode::OK, done)
+}
+
+/// How far a simulation goes back; exactly one key is given.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BackRequest {
+    messages: Option<u64>,
+    instants: Option<u64>,
+    time: Option<i64>,
+    to: Option<u64>,
+}
+
+/// Goes back.
+async fn back(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> impl Responder {
+    let done = (|| {
+        let view = routes::view(&site, &request)?;
+        let stepper = &simulation(&*view)?.stepper;
+        let aim = back_to(&stepper.moment(), &body)?;
+        Ok(json!({ "version": stepper.go(aim)? }))
+    })();
+    answer(StatusCode::ACCEPTED, done)
+}
+
+fn back_to(moment: &Moment, body: &[u8]) -> Result<Aim, Refusal> {
+    const KEYS: &str = "give one of messages, instants, time and to";
+    let wrong = |error: String| Refusal::wrong(error, KEYS);
+    let asked: BackRequest = serde_json::from_slice(body)
+        .map_err(|error| wrong(format!("the request cannot be read: {error}")))?;
+    match asked {
+        BackRequest { messages: Some(count), instants: None, time: None, to: None } => {
+            Ok(Aim::Back(moment.number.saturating_sub(count)))
+        }
+        BackRequest { messages: None, instants: Some(count), time: None, to: None } => {
+            let before = moment.past.before_instants(count);
+            let before = before.ok_or_else(|| wrong("these instants are no longer known".to_owned()))?;
+            Ok(Aim::Back(before))
+        }
+        BackRequest { messages: None, instants: None, time: Some(time), to: None } => {
+            let time = haggle_model::Time::from_micros(time);
+            if time > moment.now {
+                return Err(wrong("the time is later than the present".to_owned()));
+            }
+            Ok(Aim::BackTo(time))
+        }
+        BackRequest { messages: None, instants: None, time: None, to: Some(number) } => {
+            if number > moment.number {
+                return Err(wrong(format!("only {} messages have been delivered", moment.number)));
+            }
+            Ok(Aim::Back(number))
+        }
+        _ => Err(wrong("a way back has exactly one aim".to_owned())),
+    }
+}
+
+/// Adds a branch as a view.
+async fn branch(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> impl Responder {
+    let id = routes::number::<usize>(&request, "view");
+    // The world of a branch is built from files, on a thread of its own.
+    let done = web::block(move || {
+        let id = id?;
+        let simulations = site.views.all().iter().filter(|it| it.simulation().is_some()).count();
+        if simulations >= SIMULATIONS_MAX {
+            return Err(Refusal::conflict(
+                format!("there are {SIMULATIONS_MAX} simulations already"),
+                "open the scenario in another viewer",
+            ));
+        }
+        let view = site.views.get(id)?;
+        let branch = simulation(&*view)?.branch(id, BranchRequest::read(&body)?)?;
+        Ok(json!({ "id": site.views.add(Arc::new(branch)) }))
+    });
+    match done.await {
+        Ok(done) => answer(StatusCode::CREATED, done),
+        Err(_) => reply::failed(),
+    }
 }

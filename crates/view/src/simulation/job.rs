@@ -1,0 +1,183 @@
+//! All about a job of a simulation.
+
+use haggle_model::{JobId, Time};
+use haggle_results::AttemptView;
+
+use super::past::{Known, Past, Record};
+use super::rows::{present, works};
+use super::walk::name;
+use crate::Refusal;
+use crate::clock::clamped;
+use crate::jobs::{JobTable, columns};
+use crate::scene::Scene;
+use crate::shown::shown;
+use crate::view::{JobAnswer, JobAttempt, JobBar, JobPromise, JobValue, Story, StoryLine};
+
+/// Most lines of a story.
+const LINES_MAX: usize = 2_000;
+
+/// The answer about a job.
+pub(super) fn answer(
+    past: &Past,
+    scene: &Scene,
+    table: &dyn JobTable,
+    (number, now): (u32, Time),
+) -> Result<JobAnswer, Refusal> {
+    let job = JobId(number);
+    let known = past.job(job).ok_or_else(|| Refusal::missing(format!("no job {number} has arrived")))?;
+    let attempts = attempts(past, job, now);
+    let promised = attempts.iter().filter_map(|(it, promised)| {
+        let state = match it.end {
+            Some(end) if it.outcome != "unfinished" => if end <= *(promised.as_ref()?) { "kept" } else { "broken" },
+            _ if clamped(now.as_micros()) > *(promised.as_ref()?) => "broken",
+            _ => "open",
+        };
+        Some(JobPromise { attempt: Some(it.attempt), time: (*promised)?, state })
+    });
+    let promises = promised.collect();
+    let attempts = Vec::from_iter(attempts.into_iter().map(|(it, _)| it));
+    Ok(JobAnswer {
+        job: number,
+        values: values(table, number)?,
+        bars: bars(scene, number),
+        promises,
+        previous_of_user: neighbour(past, known, (0..number).rev()),
+        next_of_user: neighbour(past, known, number + 1..past.jobs.len() as u32),
+        story: story(past, known, &attempts),
+        attempts,
+    })
+}
+
+fn values(table: &dyn JobTable, number: u32) -> Result<Vec<JobValue>, Refusal> {
+    let numbers = table.column("job")?;
+    let row = (0..table.rows()).find(|&row| numbers.number(row) == Some(number));
+    let row = row.and_then(|row| u32::try_from(row).ok()).map(|row| table.page(&[row])).transpose()?;
+    let values = row.and_then(|mut rows| rows.pop()).unwrap_or_default();
+    let value = |(column, value): (&haggle_results::columns::Column, serde_json::Value)| JobValue {
+        name: column.name,
+        value,
+        unit: column.unit,
+        meaning: column.formula,
+    };
+    Ok(columns().iter().zip(values).map(value).collect())
+}
+
+fn bars(scene: &Scene, job: u32) -> Vec<JobBar> {
+    let charts = scene.charts.iter().enumerate();
+    let mut bars = Vec::from_iter(charts.flat_map(|(chart, it)| {
+        it.bars().filter(move |bar| bar.job == job).map(move |bar| JobBar {
+            chart,
+            row: bar.row,
+            rows: bar.rows,
+            start: bar.start,
+            end: bar.end,
+            style: bar.style(),
+        })
+    }));
+    bars.sort_by_key(|bar| (bar.start, bar.chart, bar.row));
+    bars
+}
+
+/// The attempts of a job, each with the completion that was promised for it.
+fn attempts(past: &Past, job: JobId, now: Time) -> Vec<(JobAttempt, Option<i64>)> {
+    let micros = |time: Time| clamped(time.as_micros());
+    let place = |provider: haggle_model::ProviderId| {
+        past.cast().providers.get(provider.index()).map_or_else(String::new, |it| shown(&it.name))
+    };
+    let mut all = Vec::new();
+    let settled = match past.record(job) {
+        Some(Record::Settled(job)) => job.attempts.iter().map(|it| &it.record).collect(),
+        Some(_) => Vec::new(),
+        None => past.pieces.get(&job).map_or_else(Vec::new, |it| it.attempts.iter().collect()),
+    };
+    all.extend(settled.into_iter().map(|it| {
+        let attempt = JobAttempt {
+            attempt: i64::from(it.number),
+            provider: place(it.resource),
+            queued: Some(micros(it.dispatched)),
+            start: it.started.map(micros),
+            end: Some(micros(it.end)),
+            outcome: it.outcome.name().to_owned(),
+            processors: 1,
+        };
+        (attempt, None)
+    }));
+    let works = works(past);
+    let open;
+    let record = match past.record(job) {
+        Some(Record::Job(record)) => Some(&**record),
+        Some(_) => None,
+        None => {
+            open = present(past, &works, job, now);
+            open.as_ref()
+        }
+    };
+    let of_view = |it: AttemptView<'_>| {
+        let attempt = JobAttempt {
+            attempt: it.number,
+            provider: place(it.provider),
+            queued: it.queued.map(micros),
+            start: it.start.map(micros),
+            end: it.end.map(micros),
+            outcome: it.outcome.name().to_owned(),
+            processors: i64::from(it.processors),
+        };
+        (attempt, it.promised_end.map(micros))
+    };
+    if let Some(record) = record {
+        let each = AttemptView::each(record, |it| {
+            all.push(of_view(it));
+            Ok::<(), std::convert::Infallible>(())
+        });
+        each.unwrap_or_else(|never| match never {});
+    }
+    all.extend(past.records.iter().filter_map(|it| match it {
+        Record::Late { job: of, attempt, part } if *of == job => {
+            Some(of_view(AttemptView::given_up(*attempt, part)))
+        }
+        _ => None,
+    }));
+    all
+}
+
+/// The nearest of these jobs that has the same user.
+fn neighbour(past: &Past, known: &Known, numbers: impl Iterator<Item = u32>) -> Option<u32> {
+    let is_same = |other: &Known| {
+        other.job.workload == known.job.workload && other.job.origin.user == known.job.origin.user
+    };
+    let mut numbers = numbers;
+    numbers.find(|&number| past.job(JobId(number)).is_some_and(is_same))
+}
+
+/// The events of a job in order: its arrival, its messages, its starts and ends.
+fn story(past: &Past, known: &Known, attempts: &[JobAttempt]) -> Story {
+    let cast = past.cast();
+    let job = &known.job;
+    let arrives = format!("it arrives at {}", shown(name(cast, known.user)));
+    let mut lines = vec![(clamped(known.arrived.as_micros()), 0, arrives)];
+    let spoken = past.messages.iter().filter(|it| it.job == Some(job.id));
+    lines.extend(spoken.take(LINES_MAX).map(|it| {
+        let fault = it.fault.map(|it| format!(" ({})", it.name())).unwrap_or_default();
+        let (from, to) = (shown(name(cast, it.from)), shown(name(cast, it.to)));
+        (clamped(it.time.as_micros()), 1, format!("{from} to {to}: {}{fault}", it.kind))
+    }));
+    for it in attempts {
+        if let Some(start) = it.start {
+            lines.push((start, 2, format!("attempt {} starts at {}", it.attempt, it.provider)));
+        }
+        if let Some(end) = it.end.filter(|_| it.outcome != "unfinished") {
+            lines.push((end, 3, format!("attempt {} ends at {}: {}", it.attempt, it.provider, it.outcome)));
+        }
+    }
+    if let Some(over) = known.over {
+        lines.push((clamped(over.as_micros()), 4, "it is over".to_owned()));
+    }
+    // Stable: messages of one instant keep their order.
+    lines.sort_by_key(|(time, order, _)| (*time, *order));
+    let workload = cast.workloads.get(usize::from(job.workload)).map_or("", String::as_str);
+    let line = |(time, _, text)| StoryLine { time: Some(time), text };
+    Story {
+        title: shown(&format!("job {} ({workload}!{})", job.id, job.number)),
+        lines: lines.into_iter().map(line).collect(),
+    }
+}

@@ -1,0 +1,123 @@
+//! Numbers of a simulation that conditions can use.
+
+use std::collections::BTreeMap;
+
+use haggle_agents::glimpse::Census;
+use haggle_model::{ActorId, JobId, Time};
+use haggle_runtime::Simulation;
+use haggle_script::Value;
+
+use super::past::Past;
+
+/// A number: its name, and its meaning.
+pub(crate) struct Measure {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) meaning: &'static str,
+    value: fn(&Measures, &Past) -> Option<f64>,
+}
+
+/// All numbers that a condition can use.
+pub(crate) const MEASURES: &[Measure] = &[
+    Measure { name: "now", unit: "s", meaning: "time of the last message, s", value: |it, _| Some(it.now.as_secs_f64()) },
+    Measure { name: "messages", unit: "", meaning: "messages delivered, timers included", value: |_, past| Some(past.number as f64) },
+    Measure { name: "jobs", unit: "", meaning: "jobs that have arrived", value: |_, past| Some(past.arrived as f64) },
+    Measure { name: "jobs_over", unit: "", meaning: "jobs that are over", value: |_, past| Some(past.over as f64) },
+    Measure { name: "jobs_running", unit: "", meaning: "jobs of which a part or an attempt runs", value: |it, _| Some(it.running.len() as f64) },
+    Measure {
+        name: "jobs_waiting",
+unit: "",         meaning: "jobs that have arrived, are not over and do not run",
+        value: |it, past| Some(past.arrived.saturating_sub(past.over).saturating_sub(it.running.len() as u64) as f64),
+    },
+    Measure { name: "processors", unit: "", meaning: "processors and slots of all machines", value: |it, _| Some(it.processors as f64) },
+    Measure { name: "busy_processors", unit: "", meaning: "processors and slots that are in use", value: |it, _| Some(it.busy as f64) },
+    Measure { name: "failed_processors", unit: "", meaning: "processors and slots that are down", value: |it, _| Some(it.failed as f64) },
+    Measure {
+        name: "utilisation",
+unit: "",         meaning: "busy_processors / processors",
+        value: |it, _| (it.processors > 0).then(|| it.busy as f64 / it.processors as f64),
+    },
+    Measure {
+        name: "mean_waiting_time",
+unit: "s",         meaning: "mean waiting time of the jobs that have started and are over, s; missing before the first one",
+        value: |_, past| (past.waiting.1 > 0).then(|| past.waiting.0 as f64 / past.waiting.1 as f64 / 1e6),
+    },
+];
+
+/// The names of all numbers.
+pub(crate) fn names() -> Vec<&'static str> {
+    MEASURES.iter().map(|it| it.name).collect()
+}
+
+/// Sums over all machines, which follow each message.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measures {
+    now: Time,
+    machines: BTreeMap<ActorId, Census>,
+    /// The jobs that run, with the number of machines where they do.
+    running: BTreeMap<JobId, u32>,
+    processors: u64,
+    busy: u64,
+    failed: u64,
+}
+
+impl Measures {
+    /// The numbers of a simulation between two messages.
+    pub(crate) fn of(simulation: &Simulation<'_>, actors: u32) -> Measures {
+        let mut measures = Measures { now: simulation.now(), ..Measures::default() };
+        (0..actors).for_each(|actor| measures.look(simulation, ActorId(actor)));
+        measures
+    }
+
+    /// Takes account of a message to an actor.
+    pub(crate) fn follow(&mut self, simulation: &Simulation<'_>, to: ActorId) {
+        self.now = simulation.now();
+        self.look(simulation, to);
+    }
+
+    /// True if a job runs anywhere.
+    pub(crate) fn runs(&self, job: JobId) -> bool {
+        self.running.contains_key(&job)
+    }
+
+    fn look(&mut self, simulation: &Simulation<'_>, actor: ActorId) {
+        let after = simulation.census(actor);
+        let before = match &after {
+            Some(after) => self.machines.insert(actor, after.clone()),
+            None => self.machines.remove(&actor),
+        };
+        for job in after.iter().flat_map(|it| &it.running) {
+            *self.running.entry(*job).or_default() += 1;
+        }
+        for job in before.iter().flat_map(|it| &it.running) {
+            if let Some(places) = self.running.get_mut(job) {
+                *places -= 1;
+                if *places == 0 {
+                    self.running.remove(job);
+                }
+            }
+        }
+        let machine = |census: &Option<Census>| census.as_ref().map(|it| it.machine);
+        if let Some(it) = machine(&after) {
+            self.processors += u64::from(it.processors);
+            self.busy += u64::from(it.in_use());
+            self.failed += u64::from(it.failed);
+        }
+        if let Some(it) = machine(&before) {
+            self.processors -= u64::from(it.processors);
+            self.busy -= u64::from(it.in_use());
+            self.failed -= u64::from(it.failed);
+        }
+    }
+
+    /// A number, by its name.
+    pub(crate) fn value(&self, past: &Past, name: &str) -> Value<'static> {
+        let known = MEASURES.iter().find(|it| it.name == name);
+        known.and_then(|it| (it.value)(self, past)).map_or(Value::Missing, Value::Real)
+    }
+
+    /// All numbers, in the order of [`MEASURES`].
+    pub(crate) fn all(&self, past: &Past) -> Vec<Option<f64>> {
+        MEASURES.iter().map(|it| (it.value)(self, past)).collect()
+    }
+}

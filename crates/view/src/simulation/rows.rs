@@ -1,0 +1,207 @@
+//! The table of jobs of a simulation: jobs that are over as in the table `jobs`, then all others as far as they are known.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haggle_agents::glimpse::{Stage, Work};
+use haggle_model::{ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, ProviderId, Span, Time};
+use haggle_results::JobRows;
+use haggle_results::reader::{CellValue, ColumnData, TextColumn};
+use serde_json::Value;
+
+use super::past::{Past, Record};
+use crate::Refusal;
+use crate::jobs::{Column, JobTable, columns, json_of};
+
+/// Rows of jobs that are over. They never change, so they are made once; a simulation that goes back shows fewer.
+#[derive(Debug)]
+pub(crate) struct DoneRows {
+    rows: JobRows,
+    /// Number of records whose rows are there.
+    records: usize,
+    /// For each row, the place of its record.
+    record_of: Vec<u32>,
+}
+
+impl DoneRows {
+    pub(crate) fn new(cast: &Arc<Cast>, threshold: Span) -> DoneRows {
+        DoneRows { rows: JobRows::new(Arc::clone(cast), threshold), records: 0, record_of: Vec::new() }
+    }
+
+    /// Adds the rows of all records of a past. Returns the number of its rows.
+    pub(crate) fn follow(&mut self, past: &Past) -> usize {
+        for (place, record) in (self.records..).zip(past.records.from(self.records)) {
+            let place = u32::try_from(place).unwrap_or(u32::MAX);
+            match record {
+                Record::Job(record) => self.rows.push(record),
+                Record::Settled(job) => self.rows.push_settled(job),
+                Record::Late { .. } => continue,
+            }
+            self.record_of.push(place);
+        }
+        self.records = self.records.max(past.records.len());
+        self.record_of.partition_point(|&place| (place as usize) < past.records.len())
+    }
+}
+
+/// The table at a moment.
+pub(crate) struct Rows {
+    done: Arc<Mutex<DoneRows>>,
+    count: usize,
+    open: JobRows,
+    /// Columns that have been asked for.
+    columns: Mutex<BTreeMap<&'static str, Arc<Column>>>,
+    /// Jobs whose rows have only what their submitters say; `None` = none.
+    only_described: Option<HashSet<u32>>,
+    /// Rows of the table that are shown; `None` = all.
+    job_column: usize,
+}
+
+/// Columns that describe a job as it was submitted.
+const DESCRIPTION: [&str; 19] = [
+    "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time", "job",
+    "class", "ready_time", "deadline", "priority_key", "user_id", "group_id", "executable_id", "queue_id",
+    "partition_id", "workflow", "task", "initial",
+];
+
+impl Rows {
+    /// The table of a past at a moment. An actor with a machine sees whole rows of the jobs that ran there alone, and only
+    /// descriptions of others.
+    pub(crate) fn of(
+        done: &Arc<Mutex<DoneRows>>,
+        past: &Past,
+        (now, threshold): (Time, Span),
+        only_described: Option<HashSet<u32>>,
+    ) -> Rows {
+        let count = done.lock().unwrap_or_else(PoisonError::into_inner).follow(past);
+        let mut open = JobRows::new(Arc::clone(past.cast()), threshold);
+        let works = works(past);
+        for (number, known) in (0..).zip(past.jobs.iter()) {
+            if known.as_ref().is_some_and(|known| known.record.is_none())
+                && let Some(record) = present(past, &works, JobId(number), now)
+            {
+                open.push(&record);
+            }
+        }
+        let job_column = columns().iter().position(|it| it.name == "job").unwrap_or(0);
+        Rows { done: Arc::clone(done), count, open, columns: Mutex::default(), only_described, job_column }
+    }
+
+    fn each<T>(&self, mut take: impl FnMut(&JobRows, usize) -> T) -> Vec<T> {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::with_capacity(self.rows());
+        all.extend((0..self.count).map(|row| take(&done.rows, row)));
+        all.extend((0..self.open.len()).map(|row| take(&self.open, row)));
+        all
+    }
+
+    /// The value of a column, if it may be shown.
+    fn value<'r>(&self, rows: &'r JobRows, row: usize, column: usize) -> CellValue<'r> {
+        let is_hidden = self.only_described.as_ref().is_some_and(|all| {
+            let job = match rows.value(row, self.job_column) {
+                CellValue::Integer(job) => u32::try_from(job).ok(),
+                _ => None,
+            };
+            job.is_none_or(|job| all.contains(&job)) && !DESCRIPTION.contains(&columns()[column].name)
+        });
+        if is_hidden { CellValue::Missing } else { rows.value(row, column) }
+    }
+}
+
+impl JobTable for Rows {
+    fn rows(&self) -> usize {
+        self.count + self.open.len()
+    }
+
+    fn column(&self, name: &'static str) -> Result<Arc<Column>, Refusal> {
+        let place = columns().iter().position(|it| it.name == name);
+        let place = place.ok_or_else(|| Refusal::missing(format!("there is no column `{name}`")))?;
+        let mut kept = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(column) = kept.get(name) {
+            return Ok(Arc::clone(column));
+        }
+        let data = match columns()[place].kind.type_name() {
+            "float" => ColumnData::Real(self.each(|rows, row| match self.value(rows, row, place) {
+                CellValue::Real(value) => Some(value),
+                _ => None,
+            })),
+            "integer" => ColumnData::Integer(self.each(|rows, row| match self.value(rows, row, place) {
+                CellValue::Integer(value) => Some(value),
+                _ => None,
+            })),
+            _ => {
+                let mut texts: Vec<String> = Vec::new();
+                let mut codes = std::collections::HashMap::new();
+                let codes = self.each(|rows, row| match self.value(rows, row, place) {
+                    CellValue::Text(text) => Some(*codes.entry(text.to_owned()).or_insert_with(|| {
+                        texts.push(text.to_owned());
+                        texts.len() as u32 - 1
+                    })),
+                    _ => None,
+                });
+                ColumnData::Text(TextColumn { codes, texts })
+            }
+        };
+        let mut column = Column::like(&data);
+        column.append(&data);
+        let column = Arc::new(column);
+        kept.insert(name, Arc::clone(&column));
+        Ok(column)
+    }
+
+    fn page(&self, rows: &[u32]) -> Result<Vec<Vec<Value>>, Refusal> {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let row = |&row: &u32| {
+            let row = row as usize;
+            let (table, row) = match row.checked_sub(self.count) {
+                None => (&done.rows, row),
+                Some(row) => (&self.open, row),
+            };
+            (0..columns().len()).map(|column| json_of(self.value(table, row, column))).collect()
+        };
+        Ok(rows.iter().map(row).collect())
+    }
+}
+
+/// Work of machines, by job.
+pub(crate) type Works<'p> = BTreeMap<JobId, Vec<(ActorId, &'p Work)>>;
+
+/// The present work of all machines, by job.
+pub(crate) fn works(past: &Past) -> Works<'_> {
+    let mut works = Works::new();
+    for (&actor, glimpse) in past.machines.iter() {
+        for work in &glimpse.jobs {
+            works.entry(work.job).or_default().push((actor, work));
+        }
+    }
+    works
+}
+
+/// The record of a job that is not over, as far as it is known: as if the run stopped now.
+pub(crate) fn present(past: &Past, works: &Works<'_>, job: JobId, now: Time) -> Option<JobRecord> {
+    let known = past.job(job)?;
+    let class = known.class.unwrap_or(JobClass::Local);
+    let mut record = JobRecord::never_queued(Arc::clone(&known.job), class, JobOutcome::Unfinished, now);
+    if let Some(pieces) = past.pieces.get(&job) {
+        record.lost.clone_from(&pieces.lost);
+        record.provider = record.lost.last().map(|it| it.provider);
+    }
+    let here = works.get(&job).into_iter().flatten();
+    // A job with several parts has the earliest start.
+    let is_there = |work: &Work| !matches!(work.stage, Stage::Sent | Stage::Asking);
+    for (actor, work) in here.filter(|(_, work)| is_there(work)) {
+        let runs = matches!(work.stage, Stage::Running);
+        if record.provider.is_none() || runs && record.start.is_none() {
+            record.provider = Some(ProviderId(actor.0));
+            record.queued = work.since;
+            record.promised_end = work.promised_end;
+        }
+        if let Some(start) = work.start.filter(|start| runs && *start <= now)
+            && record.start.is_none_or(|before| start < before)
+        {
+            record.start = Some(start);
+            record.processors.clone_from(&work.held);
+        }
+    }
+    Some(record)
+}

@@ -1,0 +1,426 @@
+//! Stepping is running, and going back leaves no trace.
+
+mod http;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::Duration;
+
+use haggle_experiment::{Conduct, Destination, Figures, Keep, Unwatched, run};
+use haggle_model::Time;
+use haggle_recording::state_bytes;
+use haggle_results::reader::{JobRow, PlacementRow};
+use haggle_results::{Existing, RunReader};
+use haggle_runtime::Driver;
+use haggle_scenario::{Experiment, Logs, Source};
+use proptest::test_runner::{Config, TestRunner};
+
+use super::drawn;
+use super::stepper::{Aim, Phase};
+use super::until::{StepRequest, Until};
+use super::walk::{Script, Stop, Walk};
+use super::{BranchRequest, Simulated, open};
+use crate::clock::clamped;
+use crate::jobs::JobsQuery;
+use crate::results::RunView;
+use crate::scene::{Bar, Chart, ChartKind, Scene, flag};
+use crate::view::MessagesQuery;
+use crate::View;
+
+fn scenarios() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+/// A scenario of the repository that is a single run.
+fn script(name: &str, settings: &[(&str, &str)], driver: Driver) -> Option<Script> {
+    let folder = scenarios();
+    let path = folder.join(format!("{name}.toml"));
+    let text = std::fs::read_to_string(&path).expect("the scenario is there");
+    let settings = Vec::from_iter(settings.iter().map(|&(a, b)| (a.to_owned(), b.to_owned())));
+    let source = Source::new(path, text).with(&settings);
+    let experiment = Experiment::read(source, Logs::MustExist).expect("a good scenario");
+    let mut runs = experiment.runs();
+    let first = runs.next().map(|run| run.scenario());
+    let scenario = first.filter(|_| runs.next().is_none())?;
+    Some(Script { scenario, folder, driver })
+}
+
+fn quickstart() -> Script {
+    script("quickstart", &[], Driver::Sequential).expect("one run")
+}
+
+fn walk(script: Script) -> Walk {
+    Walk::new(script).expect("a world")
+}
+
+fn go(walk: &mut Walk, until: Until) -> Stop {
+    walk.step(until, &mut |_| true)
+}
+
+fn shown(walk: &Walk) -> Scene {
+    drawn::scene(&walk.past(), walk.now())
+}
+
+/// All that a state consists of, as text.
+fn print(walk: &Walk) -> String {
+    let past = walk.past();
+    let scene = drawn::scene(&past, walk.now());
+    let state = state_bytes(walk.simulation()).expect("it can be written");
+    let charts = scene.charts.iter().map(|chart| {
+        let mut bars = Vec::from_iter(chart.bars());
+        bars.sort_by_key(|bar| (bar.start, bar.row, bar.job, bar.end));
+        format!("{} {} {:?} {:?} {bars:?}", chart.name, chart.rows, chart.marks(), chart.ticks())
+    });
+    let said = past.messages.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>();
+    let told = past.told.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>();
+    format!(
+        "{} {:?} {:?} {} {:?} {:?} {:?} {:?} {said:?} {told:?}",
+        past.number,
+        walk.now(),
+        walk.next(),
+        haggle_results::sha256(&state),
+        charts.collect::<Vec<_>>(),
+        past.waiting,
+        past.machines,
+        walk.measures().all(&past),
+    )
+}
+
+fn carry_out(script: &Script, folder: &Path) {
+    let destination = Destination {
+        folder: folder.to_owned(),
+        end: None,
+        existing: Existing::Keep,
+        keep: Keep::Tables,
+        figures: Figures::Skip,
+    };
+    let stop = AtomicBool::new(false);
+    let conduct =
+        Conduct { driver: Driver::Sequential, stop: &stop, watch: &Unwatched, check: false, warnings: &[] };
+    run(&script.scenario, &script.folder, Some(&destination), &conduct).expect("it runs");
+}
+
+/// Bars without their rows where these are slots, which have no numbers in tables.
+fn bars_of(chart: &Chart) -> Vec<String> {
+    let is_grid = chart.kind == ChartKind::Grid;
+    let text = |bar: &Bar| {
+        let row = if is_grid { 0 } else { bar.row };
+        format!("{} {} {} {} {row} {} {} {}", bar.job, bar.attempt, bar.start, bar.end, bar.rows, bar.look, bar.colour)
+    };
+    let mut bars = Vec::from_iter(chart.bars().map(text));
+    bars.sort();
+    bars
+}
+
+/// Names of the scenarios of the repository that are no studies.
+fn names() -> Vec<String> {
+    let files = std::fs::read_dir(scenarios()).expect("a folder");
+    let names = files.filter_map(|file| {
+        let path = file.expect("a file").path();
+        let is_scenario = path.extension().is_some_and(|it| it == "toml");
+        is_scenario.then(|| path.file_stem().expect("a name").to_string_lossy().into_owned())
+    });
+    let mut names = Vec::from_iter(names);
+    names.sort();
+    names
+}
+
+#[test]
+fn at_the_end_the_bars_are_those_of_the_tables() {
+    let mut kinds = BTreeMap::new();
+    for name in names() {
+        let Some(script) = script(&name, &[], Driver::Sequential) else { continue };
+        let folder = tempfile::tempdir().expect("a folder");
+        let results = folder.path().join("run");
+        carry_out(&script, &results);
+        let mut walk = walk(script);
+        assert_eq!(go(&mut walk, Until::End), Stop::Over, "{name}");
+        let scene = shown(&walk);
+        let run = RunView::new(&results, "run".to_owned());
+        while !run.is_read() {
+            sleep(Duration::from_millis(5));
+        }
+        let expected = run.scene().expect("charts");
+        assert_eq!(scene.charts.len(), expected.charts.len(), "{name}");
+        for (chart, expected) in scene.charts.iter().zip(&expected.charts) {
+            let place = format!("{name}: {}", chart.name);
+            assert_eq!((&chart.name, chart.kind), (&expected.name, expected.kind), "{place}");
+            assert_eq!((chart.rows, &chart.bands), (expected.rows, &expected.bands), "{place}");
+            assert_eq!(bars_of(chart), bars_of(expected), "{place}");
+            assert_eq!(chart.ticks(), expected.ticks(), "{place}");
+            *kinds.entry(format!("{:?}", chart.kind)).or_insert(0) += chart.bars().count();
+        }
+        // The same from the tables themselves.
+        let reader = RunReader::open(&results).expect("results");
+        let rows = reader.placements().expect("placements");
+        let chart_of = |row: &PlacementRow| scene.charts.iter().position(|it| it.name == row.provider);
+        let bars: usize = scene.charts.iter().filter(|it| it.kind != ChartKind::Grid).map(|it| it.bars().count()).sum();
+        assert_eq!(bars, rows.len(), "{name}");
+        for row in rows {
+            let chart = &scene.charts[chart_of(&row).expect("a chart")];
+            let micros = |time: f64| (time * 1e6).round() as i64;
+            let is_it = |bar: &&Bar| {
+                i64::from(bar.row) + chart.first_number == row.first
+                    && i64::from(bar.rows) == row.last - row.first + 1
+                    && (bar.start, bar.end) == (micros(row.start), micros(row.end))
+                    && (i64::from(bar.job), i64::from(bar.attempt)) == (row.job, row.attempt)
+            };
+            assert_eq!(chart.bars().filter(is_it).count(), 1, "{name}: {row:?}");
+        }
+    }
+    for kind in ["Provider", "Grid", "Cluster"] {
+        assert!(kinds.get(kind).is_some_and(|&bars| bars > 10), "{kinds:?}");
+    }
+}
+
+#[test]
+fn the_table_of_jobs_becomes_that_of_the_run() {
+    for name in ["quickstart", "bargaining", "failing-grid", "coallocation"] {
+        let Some(script) = script(name, &[], Driver::Sequential) else { continue };
+        let folder = tempfile::tempdir().expect("a folder");
+        carry_out(&script, &folder.path().join("run"));
+        let view = open(script.scenario.clone(), &script.folder, Path::new("a.toml"), script.driver).expect("a world");
+        step(&view, r#"{"end": true}"#);
+        let reader = RunReader::open(&folder.path().join("run")).expect("results");
+        let rows: Vec<JobRow> = reader.jobs().expect("jobs");
+        let table = view.job_table().expect("a table");
+        assert_eq!(table.rows(), rows.len(), "{name}");
+        let numbers = table.column("job").expect("a column");
+        let waits = table.column("waiting_time").expect("a column");
+        let places = table.column("allocated_resources").expect("a column");
+        for (place, row) in rows.iter().enumerate() {
+            assert_eq!(numbers.number(place).map(i64::from), Some(row.job), "{name}");
+            assert_eq!(waits.real(place), row.waiting_time, "{name}: {row:?}");
+            let allocated = row.allocated.as_ref().map(ToString::to_string);
+            assert_eq!(places.text(place).map(str::to_owned), allocated, "{name}: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn stepping_is_running_on_both_drivers() {
+    for driver in [Driver::Sequential, Driver::Actix] {
+        let script = script("quickstart", &[("workload.*.jobs", "30")], driver)
+            .unwrap_or_else(|| panic!("one run"));
+        let mut whole = walk(Script { driver: Driver::Sequential, ..script.clone() });
+        assert_eq!(go(&mut whole, Until::End), Stop::Over);
+        let mut steps = walk(script);
+        let mut turn = 0;
+        while steps.next().is_some() {
+            turn += 1;
+            let until = match turn % 4 {
+                0 => Until::Instants(3),
+                1 => Until::Messages(7),
+                2 => Until::Span(haggle_model::Span::from_secs(900)),
+                _ => Until::Time(steps.now() + haggle_model::Span::from_secs(60)),
+            };
+            go(&mut steps, until);
+        }
+        assert_eq!(print(&whole), print(&steps), "{driver:?}");
+    }
+}
+
+/// Walks with bags, failures, a grid, protocols, reservations and crashes.
+const WORLDS: [&str; 6] =
+    ["quickstart", "bargaining", "failing-grid", "failing-sites", "coallocation", "reservations"];
+
+#[test]
+fn going_back_and_forth_leaves_no_trace() {
+    for name in WORLDS {
+        let Some(script) = script(name, &[], Driver::Sequential) else { continue };
+        let mut there = walk(script.clone());
+        go(&mut there, Until::Messages(2_500));
+        let end = there.number();
+        let mut prints = BTreeMap::new();
+        let mut fresh = walk(script);
+        for number in (0..=end).step_by(101) {
+            let count = number - fresh.number();
+            if count > 0 {
+                go(&mut fresh, Until::Messages(count));
+            }
+            prints.insert(number, print(&fresh));
+        }
+        let numbers = Vec::from_iter(prints.keys().copied());
+        let mut runner = TestRunner::new(Config { cases: 12, failure_persistence: None, ..Config::default() });
+        let cell = std::cell::RefCell::new(there);
+        let ways = proptest::collection::vec(0..numbers.len(), 1..4);
+        let done = runner.run(&ways, |ways| {
+            let mut walk = cell.borrow_mut();
+            for place in ways {
+                let number = numbers[place];
+                match number.checked_sub(walk.number()) {
+                    Some(0) => {}
+                    Some(count) => {
+                        go(&mut walk, Until::Messages(count));
+                    }
+                    None => walk.go_back(number).expect("it goes back"),
+                }
+                assert_eq!(print(&walk), prints[&number], "{name} at {number}");
+            }
+            Ok(())
+        });
+        done.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn going_back_to_a_time_leaves_all_of_its_messages() {
+    let mut walk = walk(quickstart());
+    go(&mut walk, Until::Messages(3_000));
+    let time = Time::from_micros(walk.now().as_micros() / 2);
+    walk.go_back_to(time).expect("it goes back");
+    let mut fresh = self::walk(quickstart());
+    go(&mut fresh, Until::Time(time));
+    assert_eq!(print(&walk), print(&fresh));
+    assert!(walk.next().is_some_and(|next| next > time) && walk.now() == time);
+    walk.go_back(0).expect("it goes back");
+    assert_eq!((walk.number(), print(&walk)), (0, print(&self::walk(quickstart()))));
+}
+
+/// Carries out a step of a request, and waits for its end.
+fn step(view: &Simulated, request: &str) -> String {
+    let until = StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view.stepper.cast));
+    view.stepper.go(Aim::Forward(until.expect("a good step"))).expect("nothing else goes on");
+    wait(view)
+}
+
+fn wait(view: &Simulated) -> String {
+    let version = view.stepper.moment().version;
+    loop {
+        let moment = view.stepper.moment();
+        if moment.phase != Phase::Running && moment.version > version {
+            return moment.stopped_by.clone().unwrap_or_default();
+        }
+        sleep(Duration::from_millis(2));
+    }
+}
+
+fn view(script: Script) -> Simulated {
+    open(script.scenario, &script.folder, Path::new("quickstart.toml"), script.driver).expect("a world")
+}
+
+#[test]
+fn each_step_says_why_it_stopped() {
+    let view = view(quickstart());
+    assert_eq!(step(&view, r#"{"messages": 3}"#), "3 messages");
+    assert_eq!(step(&view, r#"{"instants": 2}"#), "2 instants");
+    assert_eq!(step(&view, r#"{"span": 3600000000}"#).split(' ').next(), Some("time"));
+    let past = view.stepper.moment();
+    let waits = (0..).find(|&it| past.past.job(haggle_model::JobId(it)).is_none()).expect("a job to come");
+    assert!(step(&view, &format!(r#"{{"starts": {waits}}}"#)).starts_with(&format!("job {waits} has started at")));
+    let scene = view.scene().expect("charts");
+    let is_it = |bar: &&Bar| bar.job == waits && bar.look & flag::RUNNING != 0;
+    assert!(scene.charts.iter().flat_map(|it| it.bars()).any(|bar| is_it(&bar)));
+    drop(scene);
+    assert_eq!(step(&view, &format!(r#"{{"ends": {waits}}}"#)), format!("job {waits} is over"));
+    let moment = view.stepper.moment();
+    let receiver = moment.past.messages.iter().last().expect("a message").to;
+    let name = super::walk::name(&view.stepper.cast, receiver).to_owned();
+    let sent = step(&view, &format!(r#"{{"message": {{"receiver": "{name}", "kind": "submit"}}}}"#));
+    assert!(sent.contains("has sent submit to"), "{sent}");
+    let held = step(&view, r#"{"condition": "jobs_over >= 200 && utilisation > 0"}"#);
+    assert_eq!(held, "the condition holds: jobs_over >= 200 && utilisation > 0");
+    assert!(view.stepper.moment().past.over >= 200);
+    assert_eq!(step(&view, r#"{"end": true}"#), "the run is over");
+    assert_eq!(view.stepper.moment().phase, Phase::Over);
+}
+
+#[test]
+fn broken_requests_are_refused() {
+    let view = view(quickstart());
+    for request in [
+        "", "[]", "{}", r#"{"messages": 0}"#, r#"{"messages": -1}"#, r#"{"time": -1}"#, r#"{"span": 0}"#,
+        r#"{"messages": 1, "end": true}"#, r#"{"end": false}"#, r#"{"message": {"sender": "nobody"}}"#,
+        r#"{"message": {"kind": "<b>"}}"#, r#"{"message": {"word": 1}}"#, r#"{"condition": "jobs >"}"#,
+        r#"{"condition": "waits > 1"}"#, r#"{"starts": -4}"#, r#"{"messages": 99999999999999999999999}"#,
+    ] {
+        let refused = StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view.stepper.cast));
+        let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
+        assert!((400..500).contains(&refused.status) && !refused.error.is_empty(), "{request}");
+    }
+    // Huge numbers end with the run.
+    assert_eq!(step(&view, &format!(r#"{{"messages": {}}}"#, u64::MAX)), "the run is over");
+    let refused = view.actor("nobody").expect_err("no such actor");
+    assert_eq!(refused.status, 404);
+}
+
+#[test]
+fn a_long_run_can_be_stopped_and_goes_on() {
+    let view = view(script("quickstart", &[("workload.*.jobs", "100000")], Driver::Sequential).expect("one run"));
+    view.stepper.go(Aim::Forward(Until::End)).expect("it begins");
+    assert_eq!(view.stepper.go(Aim::Forward(Until::End)).map_err(|it| it.status), Err(409));
+    // An answer does not wait for the run, which has no client.
+    assert!(view.stepper.look(haggle_model::ActorId(0)).expect("an answer").is_some());
+    while view.stepper.moment().number < 1_000 {
+        sleep(Duration::from_millis(2));
+    }
+    view.stepper.stop();
+    assert_eq!(wait(&view), "stopped");
+    let moment = view.stepper.moment();
+    assert!(moment.phase == Phase::Paused && moment.number >= 1_000 && moment.next.is_some());
+    assert_eq!(step(&view, r#"{"messages": 1}"#), "1 message");
+    assert_eq!(view.stepper.moment().number, moment.number + 1);
+}
+
+#[test]
+fn a_branch_has_the_same_past_and_another_future() {
+    let base = view(quickstart());
+    step(&base, r#"{"messages": 2000}"#);
+    let provider = base.stepper.cast.providers[0].name.clone();
+    let request = format!(r#"{{"fail": ["{provider}:1@0s"]}}"#);
+    let early = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
+    let _ = early.map(|it| wait(&it));
+    let request = format!(r#"{{"set": ["provider.{provider}.policy=fcfs"]}}"#);
+    let branch = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it)).expect("a branch");
+    wait(&branch);
+    let (here, there) = (base.stepper.moment(), branch.stepper.moment());
+    assert_eq!((here.number, here.now, here.next), (there.number, there.now, there.next));
+    let said = |moment: &super::Moment| moment.past.messages.iter().copied().collect::<Vec<_>>();
+    assert_eq!(said(&here), said(&there));
+    assert_eq!(branch.identity().base, Some(0));
+    assert_eq!(branch.identity().branch_at, Some(clamped(here.now.as_micros())));
+    step(&base, r#"{"end": true}"#);
+    step(&branch, r#"{"end": true}"#);
+    assert_ne!(said(&base.stepper.moment()), said(&branch.stepper.moment()));
+    for request in [
+        r#"{}"#, r#"{"set": ["nothing"]}"#, r#"{"set": ["provider.nobody.policy=fcfs"]}"#, r#"{"fail": ["x"]}"#,
+        r#"{"fail": ["nobody:1@9d"]}"#, r#"{"submit": "["}"#, r#"{"set": 3}"#,
+    ] {
+        let refused = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
+        let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
+        assert!((400..500).contains(&refused.status), "{request}");
+    }
+}
+
+#[test]
+fn an_actor_sees_nothing_of_others() {
+    let view = view(script("bargaining", &[], Driver::Sequential).expect("one run"));
+    step(&view, r#"{"messages": 4000}"#);
+    let moment = view.stepper.moment();
+    let cast = &view.stepper.cast;
+    for provider in &cast.providers {
+        let me = &provider.name;
+        let others = Vec::from_iter(cast.providers.iter().map(|it| &it.name).filter(|it| *it != me));
+        let known = view.known_to(me).expect("it is known");
+        assert_eq!(known.charts.len(), 1);
+        let query = MessagesQuery { known_to: Some(me.clone()), count: 10_000, ..MessagesQuery::default() };
+        let messages = view.messages(&query).expect("messages");
+        assert!(messages.total > 0 && messages.rows.iter().all(|it| &it.sender == me || &it.receiver == me));
+        let query = JobsQuery { known_to: Some(me.clone()), count: 1_000, ..JobsQuery::default() };
+        let jobs = view.jobs(&query).expect("jobs");
+        assert!(jobs.matching > 0 && jobs.matching < moment.past.arrived as usize);
+        let text = serde_json::to_string(&jobs.rows).expect("JSON");
+        for other in &others {
+            assert!(!text.contains(&format!("\"{other}\"")), "{me} sees {other}");
+        }
+        // Filters must not see what is hidden.
+        let query = JobsQuery { filter: format!("provider == \"{}\"", others[0]), ..query };
+        assert_eq!(view.jobs(&query).expect("jobs").matching, 0);
+        let panel = super::panel(&view, me).expect("a panel");
+        for told in panel["told"].as_array().expect("a list") {
+            assert!(told["sender"].as_str().is_some_and(|it| !it.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Simulations over HTTP.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use haggle_runtime::Driver;
+use serde_json::{Value, json};
+
+use super::{quickstart, script, view};
+use crate::Views;
+use crate::server::Server;
+
+/// A server with one simulation, until it is dropped.
+struct Served {
+    address: String,
+    ends: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Served {
+    fn new(script: super::Script) -> Served {
+        let views = Arc::new(Views::new());
+        views.add(Arc::new(view(script)));
+        let server = Server::bind(views, 0).expect("a port");
+        let address = server.address();
+        let ends = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&ends);
+        let serve = move || server.serve(move || ended.load(Ordering::Acquire)).expect("it serves");
+        Served { address, ends, thread: Some(thread::spawn(serve)) }
+    }
+
+    fn send(&self, method: &str, path: &str, body: &str) -> TcpStream {
+        let rest = self.address.strip_prefix("http://").expect("an address");
+        let (host, token) = rest.split_once('/').expect("a token");
+        let mut stream = TcpStream::connect(host).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        let length = body.len();
+        let head = format!("{method} /{token}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        let head = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all(format!("{head}{body}").as_bytes()).expect("it is sent");
+        stream
+    }
+
+    /// Status and body of an answer.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let mut text = Vec::new();
+        self.send(method, path, body).read_to_end(&mut text).expect("an answer");
+        let text = String::from_utf8_lossy(&text);
+        let status = text.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a status");
+        let content = text.split_once("\r\n\r\n").map_or("", |it| it.1);
+        // A body in chunks has its lengths on lines of their own.
+        let json = content.lines().find(|line| line.starts_with(['{', '['])).unwrap_or("null");
+        (status, serde_json::from_str(json).unwrap_or(Value::Null))
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, value) = self.ask("GET", path, "");
+        assert_eq!(status, 200, "{path}: {value}");
+        value
+    }
+
+    /// Sends a request that changes the simulation, and waits for the state after it.
+    fn change(&self, path: &str, body: &Value) -> Value {
+        let (status, value) = self.ask("POST", path, &body.to_string());
+        assert_eq!(status, 202, "{path} {body}: {value}");
+        let mut version = value["version"].clone();
+        loop {
+            let state = self.get(&format!("api/views/0/state?after={version}"));
+            if state["state"] != "running" {
+                return state;
+            }
+            version = state["version"].clone();
+        }
+    }
+}
+
+#[test]
+fn two_clients_step_go_back_and_branch() {
+    let served = Served::new(quickstart());
+    let first = served.get("api/views/0/state");
+    assert_eq!((&first["messages"], &first["state"], &first["now"]), (&json!(0), &json!("paused"), &json!(0)));
+    // The second client waits for the step of the first one.
+    let mut waiting = served.send("GET", &format!("api/views/0/state?after={}", first["version"]), "");
+    let state = served.change("api/views/0/steps", &json!({ "messages": 500 }));
+    assert_eq!((&state["messages"], &state["stopped_by"]), (&json!(500), &json!("500 messages")));
+    let mut text = String::new();
+    waiting.read_to_string(&mut text).expect("an answer");
+    assert!(text.contains("\"state\":\"running\"") || text.contains("\"messages\":500"), "{text}");
+    let overview = served.get("api/views/0");
+    assert_eq!((&overview["kind"], &overview["now"]), (&json!("simulation"), &state["now"]));
+    assert!(overview["metrics"].as_array().is_some_and(|it| it.iter().any(|it| it["name"] == "jobs_over")));
+    let jobs = served.get("api/views/0/jobs?count=5");
+    assert_eq!(jobs["rows"].as_array().map(Vec::len), Some(5), "{jobs}");
+    let messages = served.get("api/views/0/messages?count=1000");
+    assert!(messages["total"].as_u64().is_some_and(|it| it > 10));
+    let series = served.get("api/views/0/series?id=queue:all&id=busy:0&from=0&to=86400000000&columns=24");
+    assert_eq!(series["series"].as_array().map(Vec::len), Some(2));
+    assert!(series["series"][1]["max"].as_array().is_some_and(|it| it.iter().any(|it| it.as_f64() > Some(0.0))));
+    let job = served.get("api/views/0/jobs/0");
+    assert!(job["story"]["lines"].as_array().is_some_and(|it| it.len() > 2), "{job}");
+    let actor = overview["actors"][0]["name"].as_str().expect("a name").to_owned();
+    let panel = served.get(&format!("api/views/0/actors/{actor}"));
+    assert!(panel["machine"]["processors"].as_u64().is_some_and(|it| it > 0), "{panel}");
+    let back = served.change("api/views/0/back", &json!({ "to": 123 }));
+    assert_eq!((&back["messages"], &back["state"]), (&json!(123), &json!("paused")));
+    assert!(back["version"].as_u64() > state["version"].as_u64());
+    let back = served.change("api/views/0/back", &json!({ "instants": 1 }));
+    assert!(back["messages"].as_u64().is_some_and(|it| it < 123));
+    let again = served.change("api/views/0/steps", &json!({ "messages": 500 - back["messages"].as_u64().unwrap_or(0) }));
+    assert_eq!((&again["messages"], &again["now"]), (&state["messages"], &state["now"]));
+    let fail = json!({ "fail": [format!("{actor}:1@300d..301d")] });
+    let (status, branch) = served.ask("POST", "api/views/0/branches", &fail.to_string());
+    assert_eq!((status, &branch["id"]), (201, &json!(1)), "{branch}");
+    let views = served.get("api/views");
+    assert_eq!((&views["views"][1]["base"], &views["views"][1]["branch_at"]), (&json!(0), &state["now"]));
+}
+
+#[test]
+fn a_client_that_goes_away_stops_no_run() {
+    let served = Served::new(script("quickstart", &[("workload.*.jobs", "3000")], Driver::Sequential).expect("one run"));
+    drop(served.send("POST", "api/views/0/steps", r#"{"end": true}"#));
+    drop(served.send("GET", "api/views/0/state?after=1", ""));
+    loop {
+        let state = served.get("api/views/0/state");
+        if state["state"] == "over" {
+            assert_eq!(state["jobs"], state["jobs_over"]);
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn broken_requests_are_answered_by_errors() {
+    let served = Served::new(quickstart());
+    for (method, path, body, expected) in [
+        ("GET", "api/views/9/state", "", 404),
+        ("GET", "api/views/0/state?after=x", "", 400),
+        ("GET", "api/views/0/actors/nobody", "", 404),
+        ("GET", "api/views/0/told?actor=nobody", "", 404),
+        ("GET", "api/views/0/jobs?as=nobody", "", 404),
+        ("GET", "api/views/0/messages?as=nobody", "", 404),
+        ("GET", "api/views/0/jobs/99999999", "", 404),
+        ("GET", "api/views/0/picture?kind=gantt", "", 409),
+        ("POST", "api/views/0/steps", "{", 400),
+        ("POST", "api/views/0/steps", r#"{"time": -5}"#, 400),
+        ("POST", "api/views/0/steps", r#"{"messages": 1e400}"#, 400),
+        ("POST", "api/views/0/steps", r#"{"message": {"kind": "SUBMIT"}}"#, 400),
+        ("POST", "api/views/0/steps", r#"{"message": {"receiver": "nobody"}}"#, 404),
+        ("POST", "api/views/0/steps", r#"{"condition": "import \"x\" as y; true"}"#, 400),
+        ("POST", "api/views/0/back", r#"{"to": 5}"#, 400),
+        ("POST", "api/views/0/back", r#"{"time": 9007199254740993}"#, 400),
+        ("POST", "api/views/0/back", r#"{"messages": -1}"#, 400),
+        ("POST", "api/views/0/back", "{}", 400),
+        ("POST", "api/views/0/branches", "{}", 400),
+        ("POST", "api/views/0/branches", r#"{"set": ["scenario.horizon=0s"]}"#, 400),
+        ("POST", "api/views/0/branches", r#"{"fail": ["north:999999@3d"]}"#, 400),
+        ("POST", "api/views/0/branches", r#"{"submit": "[[submit]]"}"#, 400),
+        ("GET", "api/views/0/steps", "", 405),
+    ] {
+        let (status, value) = served.ask(method, path, body);
+        let is_expected = status == expected || expected == 405 && (404..=405).contains(&status);
+        assert!(is_expected, "{method} {path} {body}: {status} {value}");
+    }
+    let (status, state) = served.ask("POST", "api/views/0/stop", "");
+    assert_eq!(status, 200, "{state}");
+    assert_eq!(served.get("api/views/0/state")["messages"], 0);
+}
