@@ -19,6 +19,7 @@ mod cli_forecast;
 mod cli_grid;
 mod cli_grid_figures;
 mod cli_grid_start;
+mod cli_histories;
 mod cli_independent_jobs;
 mod cli_jobs;
 mod cli_leftovers;

@@ -542,11 +542,13 @@ impl Course {
         None
     }
 
-    /// True if the message restarts an actor for which others may wait.
+    /// True if the message restarts an actor for which others may wait, or which a search of histories let crash: a history
+    /// is judged when all of its actors are up.
     fn comes_back(&self, delivery: &Delivery<Message>) -> bool {
+        let to = delivery.to;
         matches!(delivery.message, Message::Run(RunMessage::Restarted))
-            && self.bound.contains(&delivery.to)
-            && self.down.is_down(delivery.to)
+            && self.down.is_down(to)
+            && (self.bound.contains(&to) || self.down.loses(to))
     }
 
     /// True if only recurring events such as scheduling rounds are left, and nothing can change any

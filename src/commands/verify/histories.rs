@@ -42,9 +42,10 @@ pub(super) struct Args {
     /// Time from a crash to the restart
     #[arg(long, value_name = "TIME", default_value = "5s", requires = "histories")]
     down: TimeSpan,
-    /// Repeat this history and print its messages; once for each deviation
-    #[arg(long, value_name = "STEP", requires = "histories")]
-    history: Vec<Choice>,
+    /// Repeat the history with this deviation, such as lose@7, and print its messages; once for each deviation. The
+    /// number is that of the message in such a list. Without a deviation, the run itself is listed
+    #[arg(long, value_name = "STEP", num_args = 0..=1, requires = "histories")]
+    history: Option<Vec<Choice>>,
 }
 
 /// The report of a world.
@@ -67,8 +68,8 @@ impl Args {
 pub(super) fn run(args: &Args, scenario: Option<&Path>, json: bool) -> Result<Exit, Error> {
     let down = args.down.0;
     let worlds = worlds(args, scenario)?;
-    if !args.history.is_empty() {
-        return repeat(args, &worlds, down);
+    if let Some(history) = &args.history {
+        return repeat(history, &worlds, (down, json));
     }
     let bounds = Bounds { deviations: args.deviations, states: args.states, ..Bounds::default() };
     let mut all = Vec::new();
@@ -138,26 +139,31 @@ fn only(source: Source) -> Result<Scenario, Error> {
 }
 
 /// Repeats one history.
-fn repeat(args: &Args, worlds: &[Named], down: Span) -> Result<Exit, Error> {
-    let [(_, scenario, folder)] = worlds else {
+fn repeat(history: &[Choice], worlds: &[Named], (down, json): (Span, bool)) -> Result<Exit, Error> {
+    let [(name, scenario, folder)] = worlds else {
         return Err(Error::Unfit {
             message: "a history belongs to one world".to_owned(),
             hint: "name a scenario, or a built-in world with --protocol".to_owned(),
         });
     };
     let world = World::of(scenario, folder, down).map_err(failed)?;
-    let (messages, violation) = replay(&world, &args.history).map_err(failed)?;
-    print(&messages.iter().map(|line| format!("{line}\n")).collect::<String>())?;
-    match violation {
-        Some(violation) => {
-            print(&format!("violation: {violation}\n"))?;
-            Ok(Exit::Differs)
-        }
-        None => {
-            print("no violation\n")?;
-            Ok(Exit::Success)
+    let (messages, violation) = replay(&world, history).map_err(failed)?;
+    if json {
+        let told = json!({
+            "world": name,
+            "history": history,
+            "violation": violation,
+            "messages": messages,
+        });
+        print(&format!("{told:#}\n"))?;
+    } else {
+        print(&messages.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+        match &violation {
+            Some(violation) => print(&format!("violation: {violation}\n"))?,
+            None => print("no violation\n")?,
         }
     }
+    Ok(if violation.is_some() { Exit::Differs } else { Exit::Success })
 }
 
 fn failed(error: HistoriesError) -> Error {

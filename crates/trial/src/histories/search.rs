@@ -330,7 +330,8 @@ pub fn replay(
     Ok((lines(world, &recorder.record()), violation))
 }
 
-/// The messages of a history, a line each, with its deviations.
+/// The messages of a history with its deviations, a line each. The number of a line is that by which a [`Choice`] names
+/// the message.
 fn lines(world: &World, record: &Record) -> Vec<String> {
     let line = |event: &Event| match event {
         Event::Delivered(now, from, to, message) => {
@@ -349,5 +350,6 @@ fn lines(world: &World, record: &Record) -> Vec<String> {
         }
         Event::Fault(..) | Event::Observed(..) => None,
     };
-    record.events().filter_map(line).collect()
+    let lines = record.events().filter_map(line).enumerate();
+    lines.map(|(number, line)| format!("{number:>4}  {line}")).collect()
 }
