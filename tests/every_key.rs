@@ -413,6 +413,7 @@ fn candidates(property: &Json, now: Option<&Value>, names: &[String]) -> Vec<Val
     };
     match (of_type, schema["format"].as_str()) {
         ("string", Some("time-span")) => texts(&["37s", "1s", "0s", "10min", "3h", "1ms"]),
+        ("string", Some("instant")) => texts(&["37s", "-1h", "0s"]),
         ("string", Some("time-or-share")) => texts(&["15s", "40%", "0s"]),
         ("string", Some("share")) => texts(&["35%", "1%", "90%", "0%", "100%"]),
         ("string", Some("axis-range")) => texts(&["1min..1h", "10%..90%", "1..50", "..4"]),

@@ -16,10 +16,11 @@
 
 use crate::axis::{Axis, TICK_SIZE};
 use crate::error::PlotError;
-use crate::legend::{self, Key, NAME_INDENT};
+use crate::legend::{self, Key, Mark, NAME_INDENT};
 use crate::look::{LegendPlace, Look};
 use crate::palette::{FAINT, INK};
 use crate::scene::{Anchor, Scene};
+use crate::strokes;
 use crate::type_face::{fitted, told_apart, width, wrapped};
 
 pub(crate) const TITLE_SIZE: f64 = 34.0;
@@ -320,6 +321,29 @@ pub(crate) fn draw_label(scene: &mut Scene, lines: &[String], top: f64) {
     for (i, line) in lines.iter().enumerate() {
         let middle = top + LABEL_SIZE * (0.5 + LINE * i as f64);
         scene.text((MARGIN, middle), line, LABEL_SIZE, INK, Anchor::Start);
+    }
+}
+
+/// The instants inside the ends of an axis.
+pub(crate) fn within(instants: &[f64], low: f64, high: f64) -> Vec<f64> {
+    instants.iter().copied().filter(|&at| low <= at && at <= high).collect()
+}
+
+/// Number of the series whose dashes mark changes.
+const CHANGE: usize = 1;
+
+/// The legend of changes of settings.
+pub(crate) fn change_key() -> Key {
+    Key::new("change", Mark::Dash(CHANGE), INK)
+}
+
+/// Draws a dashed line through all panels at each change of settings.
+pub(crate) fn draw_changes(scene: &mut Scene, panels: &[Panel], changes: &[f64]) {
+    for panel in panels {
+        for &at in changes {
+            let x = panel.x(at);
+            strokes::line(scene, CHANGE, vec![(x, panel.top), (x, panel.bottom)], INK);
+        }
     }
 }
 

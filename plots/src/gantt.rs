@@ -70,6 +70,8 @@ pub struct Gantt {
     pub from: Option<f64>,
     /// End of the time axis, s; without it, the end of the last job.
     pub until: Option<f64>,
+    /// Instants at which settings of the run, or of one of several runs, change, s.
+    pub changes: Vec<f64>,
     /// Local time at 0, seconds since 1970-01-01. If present, ticks are dates.
     pub clock: Option<i64>,
     /// True if each group is one job. Colours repeat then and have no entry in the legend.
@@ -174,7 +176,8 @@ impl Gantt {
         // The spots are wide enough to be seen, and of a round length, which the legend shows.
         let a_pixel = (high - low) / f64::from(look.size.width);
         let bin = bin_length(SPOT.0 * a_pixel);
-        let (plan, drawn) = self.plan(look, dense.then_some(bin));
+        let changes = frame::within(&self.changes, low, high);
+        let (plan, drawn) = self.plan(look, dense.then_some(bin), !changes.is_empty());
         let (left, right) = frame::room(&plan, look);
         let x = Axis::of_run(low, high, self.clock, right - left);
         let (mut scene, panels) = frame::draw(plan, x, look)?;
@@ -202,13 +205,19 @@ impl Gantt {
             }
             labels::write(&mut scene, self, (provider, panel), dense);
         }
+        frame::draw_changes(&mut scene, &panels, &changes);
         frame::close(&mut scene, &panels);
         Ok(scene)
     }
 
     /// The surroundings, and the providers that are drawn. Panels that would be too flat for their
     /// labels become lanes. If there are too many lanes, some are left out.
-    fn plan(&self, look: Look, bin: Option<f64>) -> (Plan, &[GanttProvider]) {
+    fn plan(&self, look: Look, bin: Option<f64>, changes: bool) -> (Plan, &[GanttProvider]) {
+        let legend = |drawn: &[GanttProvider]| {
+            let mut legend = self.legend(drawn, bin.is_some());
+            legend.extend(changes.then(frame::change_key));
+            legend
+        };
         let count = self.providers.len();
         let mut plan = Plan {
             title: self.title.clone(),
@@ -217,7 +226,7 @@ impl Gantt {
                 None if self.by_job => String::new(),
                 None => self.group_label.clone(),
             },
-            legend: self.legend(&self.providers, bin.is_some()),
+            legend: legend(&self.providers),
             ..Plan::default()
         };
         plan.lanes = plan.height_of_each(count, look) - LABEL_ROOM < PANEL_LEAST;
@@ -231,7 +240,7 @@ impl Gantt {
         }
         let drawn = &self.providers[..drawn];
         // Groups that only occur in providers left out have no entry.
-        plan.legend = self.legend(drawn, bin.is_some());
+        plan.legend = legend(drawn);
         let panel = |provider: &GanttProvider| {
             let count = f64::from(provider.processors);
             let label = match plan.lanes {

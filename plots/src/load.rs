@@ -58,7 +58,7 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
 pub struct Part {
     /// The providers, in any order; all if there are none.
     pub providers: Vec<String>,
-    /// Start of the part, s.
+    /// Start of the part, s; figures over time then begin at time zero at the earliest.
     pub from: Option<f64>,
     /// End of the part, s.
     pub until: Option<f64>,
@@ -74,9 +74,10 @@ impl Part {
         self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time < until)
     }
 
-    /// The overlap of a span with the part, if any.
+    /// The overlap of a span with the part, if any. Without a start, the part begins at time zero: of the time before, a
+    /// run has only the jobs of its start state.
     pub(crate) fn clipped(&self, start: f64, end: f64) -> Option<(f64, f64)> {
-        let start = self.from.map_or(start, |from| start.max(from));
+        let start = start.max(self.from.unwrap_or(0.0));
         let end = self.until.map_or(end, |until| end.min(until));
         // A span of no length is still drawn, unless it lies outside.
         (start < end || (start == end && self.has_instant(start))).then_some((start, end))
@@ -196,6 +197,22 @@ impl Tables<'_> {
             Ok(rows.map(|it| ((it.workload, it.workflow, it.task), it.name)).collect())
         })
     }
+}
+
+/// Instants at which the settings of these runs change, s, each once.
+///
+/// # Errors
+/// If the description of a run is missing or damaged.
+pub(crate) fn changes_of<'t, 'r: 't>(
+    runs: impl IntoIterator<Item = &'t Tables<'r>>,
+) -> Result<Vec<f64>, ResultsError> {
+    let mut all = Vec::new();
+    for run in runs {
+        all.extend(&run.about()?.changes);
+    }
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    Ok(all)
 }
 
 fn rows_once<T>(

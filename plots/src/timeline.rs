@@ -38,6 +38,8 @@ pub struct Timeline {
     pub from: Option<f64>,
     /// End of the time axis, s; without it, the end of the last job.
     pub until: Option<f64>,
+    /// Instants at which settings of the run, or of one of several runs, change, s.
+    pub changes: Vec<f64>,
     /// Local time at 0, seconds since 1970-01-01. If present, ticks are dates.
     pub clock: Option<i64>,
     /// True if the panels are of several runs. All panels of waiting jobs have one scale then.
@@ -93,9 +95,14 @@ impl Timeline {
             };
             return Err(PlotError::NoData { title: self.title.clone(), reason });
         }
-        let first = || times.iter().map(|it| it.0).fold(f64::INFINITY, f64::min);
+        let begun = times.iter().map(|it| it.0).fold(f64::INFINITY, f64::min);
         let last = || times.iter().map(|it| it.1).fold(f64::NEG_INFINITY, f64::max);
-        let is_behind = self.from.is_some_and(|from| from >= last());
+        // Of the time before zero, only the jobs of a start state are known.
+        let first = || begun.max(self.from.unwrap_or(0.0));
+        let is_behind = match self.from {
+            Some(from) => from >= last(),
+            None => begun < 0.0 && last() <= 0.0,
+        };
         if is_behind || self.until.is_some_and(|until| until <= first()) {
             let reason = "no job waited or ran in the time that is drawn";
             return Err(PlotError::NoData { title: self.title.clone(), reason });
@@ -103,9 +110,11 @@ impl Timeline {
         let high = self.until.unwrap_or_else(last);
         let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let curves = self.curves(low, high);
+        let changes = frame::within(&self.changes, low, high);
+        let change_key = || (!changes.is_empty()).then(frame::change_key);
         let mut plan = Plan {
             title: self.title.clone(),
-            legend: Vec::new(),
+            legend: change_key().into_iter().collect(),
             panels: curves.iter().map(|curve| (curve.axis.clone(), 1.0)).collect(),
             ..Plan::default()
         };
@@ -115,6 +124,7 @@ impl Timeline {
         let bin = curves.iter().any(crowded).then(|| bin_length(BIN_PIXELS * a_pixel));
         if let Some(bin) = bin {
             plan.legend = self.legend(bin);
+            plan.legend.extend(change_key());
         }
         // Determined again, because the legend takes room.
         let (left, right) = frame::room(&plan, look);
@@ -128,6 +138,7 @@ impl Timeline {
                 None => draw_steps(&mut scene, panel, &curve.steps, curve.colour),
             }
         }
+        frame::draw_changes(&mut scene, &panels, &changes);
         frame::close(&mut scene, &panels);
         Ok(scene)
     }

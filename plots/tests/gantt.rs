@@ -38,6 +38,7 @@ fn chart(providers: Vec<GanttProvider>) -> Gantt {
         group_label: String::new(),
         from: Some(0.0),
         until: None,
+        changes: Vec::new(),
         clock: None,
         by_job: false,
         marked: Vec::new(),

@@ -46,6 +46,7 @@ fn ticks_of_flat_panels_are_apart() {
         parts: ["north", "east", "west"].map(part).to_vec(),
         from: None,
         until: None,
+        changes: Vec::new(),
         clock: None,
         compares: false,
     };

@@ -10,7 +10,7 @@ use crate::experiment::figures::{
 use crate::scenario::file::{
     AxisScale, BarLabels, Figure, FigureKind, ImageFormat, LegendPlace, Metric, Shown,
 };
-use crate::scenario::quantity::{AxisRange, JobRef, Name, PictureSize, TimeSpan};
+use crate::scenario::quantity::{AxisRange, Instant, JobRef, Name, PictureSize, TimeSpan};
 use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Source, nearest};
 use haggle_plots::load::Tables;
@@ -52,9 +52,10 @@ pub(crate) struct Args {
     /// Text on the bars of a gantt
     #[arg(long, value_name = "WHAT", value_parser = parser::<BarLabels>())]
     labels: Option<BarLabels>,
-    /// Start of the time that is drawn, such as 12h
-    #[arg(long, value_name = "TIME")]
-    from: Option<TimeSpan>,
+    /// Start of the time that is drawn, such as 12h; without it, the start of the run. A negative time such as -1h shows jobs
+    /// of a start state before time zero
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Instant>,
     /// End of the time that is drawn, such as 2d
     #[arg(long, value_name = "TIME")]
     until: Option<TimeSpan>,
@@ -317,7 +318,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.format = args.format.unwrap_or(figure.format);
         // Only now, because one of the two may be the scenario's.
         if let (Some(from), Some(until)) = (figure.from, figure.until)
-            && until <= from
+            && figure.ends_before_it_starts()
         {
             return Err(Error::Unfit {
                 message: format!("the figure ends at {until}, but starts at {from}"),

@@ -40,6 +40,7 @@ pub fn about(scenario: &Scenario) -> About {
             .chain(submitted(scenario))
             .collect(),
         horizon: horizon.map(|it| it.0.as_secs_f64()),
+        changes: scenario.changes.iter().map(|it| it.at.0.as_secs_f64()).collect(),
         // Any key of the network may delay messages.
         instant_messages: scenario.network == Network::default(),
         static_schedules: outages.is_some(),

@@ -24,7 +24,7 @@ use haggle_results::{About, ResultsError, RunReader, Summary, Table};
 use super::ExperimentError;
 use file::{FigureKind, Metric, Whiskers};
 use haggle_scenario::file;
-use haggle_scenario::quantity::{PictureSize, TimeSpan};
+use haggle_scenario::quantity::PictureSize;
 
 pub use sweep::{SweepData, draw_sweep, drawn_sweep, runs_of_variants};
 
@@ -157,13 +157,12 @@ fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
 
 /// Request of a figure in the form of the plots.
 fn ask(figure: &file::Figure) -> Ask {
-    let seconds = |time: Option<TimeSpan>| time.map(|time| time.0.as_secs_f64());
     Ask {
         title: figure.title.clone(),
         part: Part {
             providers: figure.providers.iter().map(ToString::to_string).collect(),
-            from: seconds(figure.from),
-            until: seconds(figure.until),
+            from: figure.from.map(|it| it.0.as_secs_f64()),
+            until: figure.until.map(|it| it.0.as_secs_f64()),
         },
         about: None,
         jobs: match figure.job {

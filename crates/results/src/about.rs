@@ -16,6 +16,9 @@ pub struct About {
     /// Horizon at which the run stops, s. Without it, the run ends when all jobs are settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<f64>,
+    /// Instants at which settings, jobs or failures change, s.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<f64>,
     /// True if messages take no time and all of them arrive.
     pub instant_messages: bool,
     /// True if tasks run on a grid by static schedules, one at a time on each resource. Otherwise, the

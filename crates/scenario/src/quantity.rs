@@ -10,8 +10,8 @@ use std::str::FromStr;
 pub use haggle_config::FormatError;
 use haggle_config::nearest;
 use haggle_grids::Share as Reserved;
-use haggle_model::Span;
 use haggle_model::work::Fraction;
+use haggle_model::{Span, Time};
 use haggle_plots::JobName;
 use haggle_results::metrics::named::{self, NAMED, Named};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -23,6 +23,7 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
         Name::FORMAT => text.parse::<Name>().map(drop),
         Title::FORMAT => text.parse::<Title>().map(drop),
         TimeSpan::FORMAT => text.parse::<TimeSpan>().map(drop),
+        Instant::FORMAT => text.parse::<Instant>().map(drop),
         Share::FORMAT => text.parse::<Share>().map(drop),
         Bytes::FORMAT => text.parse::<Bytes>().map(drop),
         Bandwidth::FORMAT => text.parse::<Bandwidth>().map(drop),
@@ -283,6 +284,38 @@ impl fmt::Display for TimeSpan {
             }
         }
         write!(f, "{micros}us")
+    }
+}
+
+/// A time from the start of the run, such as `"12h"`, or before it, such as `"-1h"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Instant(pub Time);
+
+written_as_string!(
+    Instant,
+    "instant",
+    "-1h",
+    "a time from the start of the run, below zero before it"
+);
+
+impl FromStr for Instant {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Instant, FormatError> {
+        match text.trim_start().strip_prefix('-') {
+            Some(before) => before.parse().map(|TimeSpan(span)| Instant(Time::ZERO - span)),
+            None => text.parse().map(|TimeSpan(span)| Instant(Time::ZERO + span)),
+        }
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 < Time::ZERO {
+            true => write!(f, "-{}", TimeSpan(Time::ZERO - self.0)),
+            false => TimeSpan(self.0 - Time::ZERO).fmt(f),
+        }
     }
 }
 

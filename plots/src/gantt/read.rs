@@ -12,7 +12,7 @@ use crate::attempts::Outage;
 use crate::error::PlotError;
 use crate::gantt::{BarLabels, Gantt, GanttBar, GanttLoss, GanttOutage, GanttProvider};
 use crate::grouping::Grouping;
-use crate::load::{By, Part, Tables, TaskNames, natural, outages_of, user_of};
+use crate::load::{By, Part, Tables, TaskNames, changes_of, natural, outages_of, user_of};
 
 /// The requested chart. Without a requested grouping, jobs are grouped by the property in which they differ.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
@@ -48,6 +48,7 @@ fn chart(runs: &[(&str, &Tables)], title: String, ask: &Ask) -> Result<Figure, P
         groups,
         from: ask.part.from,
         until: ask.part.until,
+        changes: changes_of(runs.iter().map(|(_, run)| *run))?,
         clock: clocks.first().copied().flatten(),
         by_job: by == By::Job,
         marked: Vec::new(),
@@ -151,6 +152,7 @@ pub fn gantt(run: &Tables, title: &str, part: &Part, by: By) -> Result<Gantt, Pl
         group_label: String::new(),
         from: part.from,
         until: part.until,
+        changes: changes_of([run])?,
         clock: None,
         by_job: by == By::Job,
         marked: Vec::new(),

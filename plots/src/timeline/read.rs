@@ -14,7 +14,7 @@ use crate::Figure;
 use crate::ask::Ask;
 use crate::error::PlotError;
 use crate::kind::Shown;
-use crate::load::{Part, Tables};
+use crate::load::{Part, Tables, changes_of};
 use crate::timeline::{Held, Shows, Timeline, TimelinePart};
 
 /// Maximum number of panels. Above it, a timeline shows the sum, because panels would be too flat.
@@ -53,6 +53,7 @@ pub(crate) fn compared(
             TimelinePart { name, ..part }
         }));
     }
+    let changes = changes_of(runs.iter().map(|(_, run)| run))?;
     let mut drawn = drawn.into_iter();
     let Some(first) = drawn.next() else {
         return Err(PlotError::NoData { title, reason: "there is no run" });
@@ -61,7 +62,7 @@ pub(crate) fn compared(
         let reason = "the runs begin at different dates: draw them without dates, or each alone";
         return Err(PlotError::NoValues(reason.to_owned()));
     }
-    Ok(Figure::Timeline(Timeline { parts, compares: true, ..first }))
+    Ok(Figure::Timeline(Timeline { parts, changes, compares: true, ..first }))
 }
 
 /// Merges all parts into one.
@@ -88,7 +89,7 @@ fn of_one(run: &Tables, ask: &Ask, shows: Shows, title: &str) -> Result<Timeline
             Timeline { held: "in use", ..all }
         }
     };
-    Ok(Timeline { clock: ask.clock(run)?, ..drawn })
+    Ok(Timeline { clock: ask.clock(run)?, changes: changes_of([run])?, ..drawn })
 }
 
 /// Use of the resources by attempts: slots, or reserved shares.
@@ -236,6 +237,7 @@ impl Panels {
             parts: self.parts,
             from,
             until,
+            changes: Vec::new(),
             clock: None,
             compares: false,
         }

@@ -236,6 +236,7 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
         group_label: String::new(),
         from: Some(0.0),
         until: None,
+        changes: Vec::new(),
         clock: None,
         by_job: false,
         marked: Vec::new(),

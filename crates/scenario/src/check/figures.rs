@@ -7,10 +7,11 @@ use super::names::{Known, Names};
 use super::rule::{Refusal, Words, item, refuse};
 use super::{Check, list};
 use crate::file::{AxisScale, Figure, FigureKey, FigureKind, Messages};
-use crate::quantity::{AxisEnd, Name, TimeSpan};
+use crate::quantity::{AxisEnd, Instant, Name, TimeSpan};
 use crate::resolve::figure_names;
 use haggle_config::document::Path;
 use haggle_config::nearest;
+use haggle_model::Time;
 use haggle_plots::JobName;
 
 /// Groups that need no sweep.
@@ -28,7 +29,7 @@ struct Beside {
 const FIGURE: &[Refusal<Figure, Beside>] = &[
     refuse("kind", |it, at| it.kind.needs_messages() && !at.keeps_all, "figure \"{kind}\" is drawn from messages, and they are not kept",
         "needs every message", "set `messages = \"all\"` in [results]"),
-    refuse("until", |it, _| it.from.zip(it.until).is_some_and(|(from, until)| until <= from),
+    refuse("until", |it, _| it.ends_before_it_starts(),
         "the figure ends at {until}, but starts at {from}", "not after `from`", "swap `from` and `until`"),
     refuse("name", |_, at| at.taken, "two figures are called \"{file}\"", "taken", "give one of them another `name`"),
 ];
@@ -108,7 +109,8 @@ impl Check<'_> {
             self.doubt_marked_jobs(&path, figure);
             let keeps_all = self.scenario.results.messages == Messages::All;
             let facts = Beside { keeps_all, taken: files[..index].contains(&files[index]) };
-            let [from, until] = [figure.from, figure.until].map(|it| it.unwrap_or(TimeSpan::ZERO));
+            let from = figure.from.unwrap_or(Instant(Time::ZERO));
+            let until = figure.until.unwrap_or(TimeSpan::ZERO);
             let words: Words<'_> = &[
                 ("kind", &figure.kind.name()),
                 ("from", &from),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use haggle_model::Time;
 pub use haggle_plots::{BarLabels, FigureKind, ImageFormat, LegendPlace, Shown};
 use haggle_results::metrics::named::{Unit, title_and_unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::quantity::Metric;
-use crate::quantity::{AxisEnd, AxisRange, JobRef, Name, PictureSize, TimeSpan};
+use crate::quantity::{AxisEnd, AxisRange, Instant, JobRef, Name, PictureSize, TimeSpan};
 
 /// A figure drawn from the results at the end of a run or a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,9 +48,10 @@ pub struct Figure {
     /// Text on the bars of a "gantt"; without it, "job_id".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<BarLabels>,
-    /// Start of the time that is drawn; without it, the start of the run.
+    /// Start of the time that is drawn; without it, the start of the run. A negative time shows jobs of a start state
+    /// before time zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<TimeSpan>,
+    pub from: Option<Instant>,
     /// End of the time that is drawn; without it, the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
@@ -234,6 +236,12 @@ impl Figure {
             let part = self.metrics.iter().find(|other| parts.contains(&other.name()));
             Some((whole, again.or(part)?))
         })
+    }
+
+    /// True if the time that is drawn ends before it starts.
+    pub fn ends_before_it_starts(&self) -> bool {
+        let ends = self.from.zip(self.until);
+        ends.is_some_and(|(from, until)| Time::ZERO + until.0 <= from.0)
     }
 
     /// Error in the ends and scales of the axes: the key, the reason, and the correction.

@@ -232,6 +232,7 @@ pub(super) fn quantities(format: &str) -> Option<&'static [&'static str]> {
             "0s", "0s", "1s", "1s", "10s", "1min", "1min", "5min", "10min", "10min", "30min", "1h",
             "1h", "2h", "6h", "1d", "1us", "1500ms",
         ],
+        "instant" => &["0s", "-1h", "-10min", "1s", "10min"],
         "metric" => &[
             "mean_waiting_time",
             "p95_bounded_slowdown",
