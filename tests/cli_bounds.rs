@@ -358,6 +358,48 @@ fn seeds_of_options_have_the_bound_of_the_key() {
     }
 }
 
+/// The largest seed is followed by 0, so that the scenario in each folder of results can be run again.
+#[test]
+fn seeds_after_the_largest_one_begin_at_zero() {
+    const HIGHEST: &str = "9000000000000000";
+    let drawn = VALID.replace("[scenario]", &format!("[scenario]\nseed = {HIGHEST}"));
+    let drawn = if drawn.contains(HIGHEST) {
+        drawn
+    } else {
+        format!("[scenario]\nseed = {HIGHEST}\n{VALID}")
+    };
+    let sweep = format!("{drawn}\n[sweep]\nreplications = 3\n");
+    let change = format!("{drawn}\n[[change]]\nat = \"1s\"\nseed = 3\n");
+    let folder =
+        Folder::with(&[("run.toml", &drawn), ("sweep.toml", &sweep), ("change.toml", &change)]);
+    for arguments in [
+        &["sweep", "sweep.toml", "-o", "sweep", "-q"][..],
+        &["branch", "run.toml", "--at", "1s", "--runs", "2", "-o", "futures", "-q"],
+        &["run", "change.toml", "-o", "change", "-q", "--seed", "1"],
+    ] {
+        let shown = folder.haggle(arguments);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    }
+    assert_eq!(
+        folder.names_in("sweep").iter().filter(|it| it.starts_with("seed=")).collect::<Vec<_>>(),
+        ["seed=0", "seed=1", "seed=9000000000000000"]
+    );
+    for run in ["sweep/seed=1", "futures/future=1/seed=9000000000000000", "change"] {
+        let again = folder.haggle(&[
+            "run",
+            &format!("{run}/scenario.toml"),
+            "-q",
+            "-o",
+            "again",
+            "--force",
+        ]);
+        assert!(again.starts_with("exit code: 0\n"), "{run}: {again}");
+    }
+    // The distance between the two seeds stays.
+    let scenario = folder.read("change/scenario.toml");
+    assert!(scenario.contains("\nseed = 1\n") && scenario.contains("\nseed = 5\n"), "{scenario}");
+}
+
 /// A log that is written can be read.
 #[test]
 fn gaps_of_a_log_are_stretched_within_bounds() {

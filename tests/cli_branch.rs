@@ -330,10 +330,70 @@ fn a_branch_of_a_branch_has_both_changes() {
     assert!(shown.contains("the change before it is not earlier"), "{shown}");
 }
 
+/// One copy of a provider has a name in the folder of a run, and none in a file with `count`.
+#[test]
+fn a_copy_of_a_provider_changes_in_a_folder() {
+    let copied = BASE.replace(
+        "processors = 32\npolicy = \"fcfs\"",
+        "processors = 32\npolicy = \"fcfs\"\ncount = 2",
+    );
+    let copied = copied.replace("submits-to = \"north\"", "submits-to = \"broker\"");
+    let folder = Folder::with(&[("copied.toml", &copied)]);
+    let set = "provider.north-2.policy=easy";
+    let shown = refused(&folder, &["branch", "copied.toml", "--at", "1d", "--set", set]);
+    assert!(shown.contains("\"north-2\" is one of the 2 copies of \"north\""), "{shown}");
+    succeeds(&folder, &["run", "copied.toml", "-o", "base"]);
+    succeeds(&folder, &["branch", "base", "--at", "1d", "--set", set, "-o", "one"]);
+    let scenario = folder.read("one/scenario.toml");
+    assert!(scenario.contains("\"provider.north-2.policy\" = \"easy\""), "{scenario}");
+}
+
+/// The running job would be stopped before time zero under the rule that holds from 20 s on.
+#[test]
+fn a_start_state_is_that_of_the_settings_at_time_zero() {
+    let jobs =
+        "initial = [{ processors = 1, run = \"9h\", requested = \"1h\", started-ago = \"2h\" }]";
+    let list = SMALL
+        .replace("policy = \"fcfs\"", &format!("policy = \"fcfs\"\noverrun = \"extend\"\n{jobs}"));
+    let table = list.replace(jobs, "initial-file = \"jobs.csv\"");
+    let csv = "processors,run,requested,started-ago\n1,9h,1h,2h\n";
+    let folder = Folder::with(&[("list.toml", &list), ("table.toml", &table), ("jobs.csv", csv)]);
+    for name in ["list", "table"] {
+        let set = "provider.north.overrun=kill";
+        let file = format!("{name}.toml");
+        succeeds(&folder, &["branch", &file, "--at", "20s", "--set", set, "-o", name, "--check"]);
+        assert_eq!(starts(&folder, name)[0], -7200.0, "{name}");
+    }
+    assert_eq!(folder.read("list/jobs.csv"), folder.read("table/jobs.csv"));
+}
+
+#[test]
+fn figures_over_time_mark_changes() {
+    let folder = Folder::with(&[("small.toml", SMALL)]);
+    succeeds(&folder, &["run", "small.toml", "-o", "base"]);
+    let set = "provider.north.policy=easy";
+    succeeds(&folder, &["branch", "base", "--at", "10s", "--set", set, "-o", "easy"]);
+    std::fs::remove_file(folder.path().join("easy/scenario.toml")).expect("it is there");
+    for kind in ["gantt", "queue-length", "utilisation"] {
+        let drawn = |runs: &[&str], more: &[&str]| {
+            let options = ["--kind", kind, "-o", "figure.svg", "--force"];
+            succeeds(&folder, &[&["plot"], runs, &options, more].concat());
+            folder.read("figure.svg").lines().any(|line| line.trim() == "change")
+        };
+        assert!(drawn(&["base", "easy"], &[]), "{kind}");
+        assert!(!drawn(&["base"], &[]), "{kind}");
+        assert!(!drawn(&["base", "easy"], &["--from", "20s"]), "{kind}: it is outside");
+    }
+}
+
 #[test]
 fn changes_that_cannot_be_are_refused_with_the_reason() {
-    let folder =
-        Folder::with(&[("small.toml", SMALL), ("empty.toml", ""), ("bad.toml", "[[submit")]);
+    let folder = Folder::with(&[
+        ("small.toml", SMALL),
+        ("empty.toml", ""),
+        ("bad.toml", "[[submit]]\nuser = \"users\njobs = []\n"),
+        ("other.toml", "jobs = []\n[[submit]]\nuser = \"users\"\njobs = []\n"),
+    ]);
     succeeds(&folder, &["run", "small.toml", "-o", "base"]);
     for (change, reason) in [
         (&["--at", "5s", "--set", "provider.north.speed=2"][..], "`provider.speed` cannot change"),
@@ -354,8 +414,14 @@ fn changes_that_cannot_be_are_refused_with_the_reason() {
         (&["--at", "5s", "--fail", "north@9s"], "write NAME:COUNT@FROM..UNTIL"),
         (&["--at", "5s", "--fail", "north:0@9s"], "write NAME:COUNT@FROM..UNTIL"),
         (&["--at", "5s", "--fail", "elsewhere:1@9s"], "no provider is called"),
-        (&["--at", "5s", "--submit", "empty.toml"], "it has no [[submit]]"),
-        (&["--at", "5s", "--submit", "bad.toml"], "it is not TOML"),
+        (
+            &["--at", "5s", "--set", "scenario.until=4s"],
+            "`scenario.until` would be before the change",
+        ),
+        (&["--at", "5s", "--set", "scenario.horizon=4s"], "`scenario.horizon` would be before"),
+        (&["--at", "5s", "--submit", "empty.toml"], "the file has no [[submit]]"),
+        (&["--at", "5s", "--submit", "bad.toml"], "bad.toml:2:1"),
+        (&["--at", "5s", "--submit", "other.toml"], "other.toml:1:1"),
         (&["--at", "5s", "--submit", "none.toml"], "none.toml"),
         (&["--at", "5s", "--seed", "2", "--runs", "2"], "cannot be used with"),
         (&["--at", "5s", "--seed", "2", "-o", "base"], "would replace its base"),

@@ -1,6 +1,8 @@
 //! `haggle explain`: stories that can be checked by hand.
 
-use crate::command::{Folder, json_of, stdout_of};
+use std::fs;
+
+use crate::command::{Folder, json_of, stdout_of, unwrapped};
 use crate::small_runs::runs;
 
 #[test]
@@ -706,7 +708,7 @@ fn unknown_jobs_are_named_with_those_that_exist() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: the run has no job 9
+    error: the run `easy` has no job 9
 
     hint: the 5 jobs of the run are numbered from 0 to 4; the number in a workload is written WORKLOAD!NUMBER
     ");
@@ -714,7 +716,7 @@ fn unknown_jobs_are_named_with_those_that_exist() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: the run has no job local!9
+    error: the run `easy` has no job local!9
 
     hint: the 4 jobs of local are numbered from 1 to 4
     ");
@@ -722,7 +724,7 @@ fn unknown_jobs_are_named_with_those_that_exist() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: the run has no job locals!1
+    error: the run `easy` has no job locals!1
 
     hint: the run's workloads are external, local
     ");
@@ -734,6 +736,31 @@ fn unknown_jobs_are_named_with_those_that_exist() {
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn errors_of_runs_side_by_side_name_the_run() {
+    let folder = runs();
+    let one = "[[workload]]\nname = \"local\"\njobs = [{ submit = \"0s\", processors = 1, run = \"1s\" }]\n\
+               [[user]]\nname = \"users\"\nworkload = \"local\"\nsubmits-to = \"north\"\n\
+               [[provider]]\nname = \"north\"\nprocessors = 4\n";
+    fs::write(folder.path().join("one.toml"), one).expect("it can be written");
+    folder.haggle(&["run", "one.toml", "-o", "one"]);
+    let beside = |run: &str| {
+        let shown = folder.haggle(&["explain", "easy", "local!2", "--beside", run]);
+        assert!(!shown.starts_with("exit code: 0"), "{shown}");
+        unwrapped(&shown)
+    };
+    assert!(beside("one").contains("the run `one` has no job local!2"), "{}", beside("one"));
+    for table in ["jobs.parquet", "jobs.csv"] {
+        let path = folder.path().join("one").join(table);
+        if path.exists() {
+            fs::write(path, "").expect("it can be written");
+        }
+    }
+    assert!(beside("one").contains("`one/jobs."), "{}", beside("one"));
+    fs::write(folder.path().join("one/provenance.json"), "{").expect("it can be written");
+    assert!(beside("one").contains("`one"), "{}", beside("one"));
 }
 
 #[test]

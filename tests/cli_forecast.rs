@@ -86,6 +86,44 @@ fn jobs_run_and_wait_at_time_zero() {
     }
 }
 
+/// Of the time before zero, a run has only the jobs of its start state, so figures begin at zero unless asked otherwise.
+#[test]
+fn figures_begin_at_time_zero() {
+    let folder = Folder::with(&[("state.toml", STATE)]);
+    let out = folder.haggle(&["run", "state.toml", "-o", "run"]);
+    assert!(out.starts_with("exit code: 0"), "{out}");
+    for kind in ["gantt", "utilisation", "queue-length"] {
+        let has_negative_tick = |options: &[&str]| {
+            let drawn = ["plot", "run", "--kind", kind, "-o", "figure.svg", "--force"];
+            let out = folder.haggle(&[&drawn, options].concat());
+            assert!(out.starts_with("exit code: 0"), "{kind} {options:?}: {out}");
+            let svg = folder.read("figure.svg");
+            svg.lines().any(|line| line.trim().parse().is_ok_and(|tick: f64| tick < 0.0))
+        };
+        assert!(!has_negative_tick(&[]), "{kind}");
+        assert!(has_negative_tick(&["--from", "-1h"]), "{kind}");
+    }
+    let out = folder.haggle(&[
+        "plot",
+        "run",
+        "--kind",
+        "gantt",
+        "--from",
+        "-1d",
+        "--until",
+        "0s",
+        "-o",
+        "before.svg",
+    ]);
+    assert!(out.starts_with("exit code: 0"), "{out}");
+    let figure = format!("{STATE}\n[[figure]]\nkind = \"gantt\"\nfrom = \"-1h\"\nuntil = \"2h\"\n");
+    let folder = Folder::with(&[("state.toml", &figure)]);
+    let out = folder.haggle(&["run", "state.toml", "-o", "run"]);
+    assert!(out.starts_with("exit code: 0"), "{out}");
+    assert!(folder.read("run/scenario.toml").contains("from = \"-1h\""));
+    assert!(folder.path().join("run/gantt.png").exists());
+}
+
 #[test]
 fn every_driver_and_a_snapshot_give_the_same() {
     let folder = Folder::with(&[("state.toml", STATE)]);
@@ -126,6 +164,11 @@ fn a_table_has_the_same_jobs_as_a_list() {
         ("processors,run\n1,3\n9,3\n", "row 2: job 2 needs 9 processors, provider \"north\" has 8"),
         ("processors,run\n1,\n", "row 1: job 1 has no run time, and no law gives one"),
         ("processors,run,run\n1,1,1\n", "column 3: a second column `run`; keep one"),
+        (
+            "# a note\nprocessors,run\n1,3\n# another\n\n1,\"3\n1,3\n",
+            "the row in line 6 opens a quotation mark and does not close it; close it, or remove it",
+        ),
+        ("processors,\"run\n1,3\n", "the row in line 1 opens a quotation mark"),
         (
             "processors,run\n1.5,1\n",
             "row 1: `processors` is `1.5`; write a whole number in its range",

@@ -182,6 +182,67 @@ fn jobs_of_one_or_more_providers_move_in_each_queue() {
     }
 }
 
+/// Each provider has six tasks of the bag, four of them first. The parts of the wide job are held beside the other two, so
+/// a provider never uses more processors than it has, although the bag holds four at its most.
+#[test]
+fn the_audit_counts_the_tasks_of_bags_beside_parts_one_by_one() {
+    let world = r#"
+[[workload]]
+name = "bags"
+jobs = [{ submit = "0s", processors = 12, run = "10s", requested = "10s" }]
+
+[[workload.step]]
+kind = "bags"
+
+[[workload]]
+name = "wide"
+jobs = [{ submit = "1s", processors = 4, run = "10s", requested = "10s" }]
+
+[[provider]]
+name = "north"
+processors = 4
+policy = "bags"
+
+[[provider]]
+name = "south"
+processors = 4
+policy = "bags"
+
+[[metascheduler]]
+name = "composer"
+composition = "offers-plb"
+
+[[metascheduler]]
+name = "spreader"
+
+[metascheduler.coallocation]
+policy = "rigid"
+retry = "500ms"
+trials = 60
+patience = "1s"
+protocol = { name = "two-phase", lease = "5s" }
+overhead = { law = "constant", value = 0 }
+
+[[user]]
+name = "composers"
+workload = "bags"
+submits-to = "composer"
+
+[[user]]
+name = "spreaders"
+workload = "wide"
+submits-to = "spreader"
+"#;
+    let folder = Folder::with(&[("world.toml", world)]);
+    let shown = folder.haggle(&["run", "world.toml", "-o", "run", "--check", "--format", "csv"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let placements = folder.read("run/placements.csv");
+    let rows = placements.lines().skip(1).map(|line| Vec::from_iter(line.split(',')));
+    let of_parts = rows.filter(|row| row[0] == "1");
+    let starts = Vec::from_iter(of_parts.map(|row| row[5].parse::<f64>().expect("a time")));
+    assert!(starts.len() == 2 && starts.iter().all(|it| *it < 20.0), "beside tasks: {placements}");
+}
+
 /// Windows of maintenance, a horizon, late messages and protocols beside parts.
 #[test]
 fn parts_meet_maintenance_late_messages_and_protocols_in_each_queue() {

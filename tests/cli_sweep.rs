@@ -163,6 +163,63 @@ fn a_table_of_means_has_groups_unless_there_are_very_many() {
     assert_eq!(providers(65), (0, of_classes, 3));
 }
 
+/// Axes name a provider as it is written, and not its copies.
+#[test]
+fn a_sweep_of_a_provider_with_copies_is_read_from_its_folder() {
+    let broker = "[[metascheduler]]\nname = \"broker\"\nplacement = \"random\"\n\n[[user]]";
+    let copied = scenario(20)
+        .replace("[[user]]", &format!("count = 2\n\n{broker}"))
+        .replace("submits-to = \"north\"", "submits-to = \"broker\"")
+        .replace("replications = 3", "replications = 2");
+    let counted = copied
+        .replace("north.policy", "north.count")
+        .replace("[\"fcfs\", \"easy\", \"conservative\"]", "[1, 3]");
+    let failures =
+        "\n[[failures]]\nnodes = 2\nprocessors-per-node = 1\noutages = [[\"1h\", \"2h\"]]\n";
+    let failing = format!("{copied}{failures}");
+    let branches = format!(
+        "{}\n[[branch]]\nname = \"other\"\nat = \"1h\"\nset = {{ \"provider.north.policy\" = \"easy\" }}\n",
+        copied.split("[sweep]").next().expect("a scenario")
+    );
+    let folder = Folder::with(&[
+        ("policy.toml", &copied),
+        ("count.toml", &counted),
+        ("failing.toml", &failing),
+        ("branches.toml", &branches),
+    ]);
+    for (name, against) in [
+        ("policy", "policy=easy"),
+        ("count", "count=1"),
+        ("failing", "policy=easy"),
+        ("branches", "branch=base"),
+    ] {
+        let succeeds = |arguments: &[&str]| {
+            let shown = folder.haggle(arguments);
+            assert!(shown.starts_with("exit code: 0"), "{name} {arguments:?}: {shown}");
+            shown
+        };
+        succeeds(&["sweep", &format!("{name}.toml"), "-o", name, "-q"]);
+        succeeds(&["compare", name, "--against", against]);
+        let figure = format!("{name}.svg");
+        succeeds(&["plot", name, "--kind", "bars", "--metric", "mean-waiting-time", "-o", &figure]);
+        let scenario = format!("{name}/scenario.toml");
+        let resumed = succeeds(&["sweep", &scenario, "-o", name]);
+        assert!(stderr_of(&resumed).contains("runs are done already"), "{name}: {resumed}");
+    }
+    // Each variant has as many copies as its value, and each copy fails.
+    let run = folder.read("count/count=3/seed=1/scenario.toml");
+    assert!(run.contains("name = \"north-3\"") && !run.contains("count = "), "{run}");
+    let outages = folder.read("failing/policy=fcfs/seed=1/scenario.toml");
+    assert!(outages.contains("\"north-1\",\n    \"north-2\""), "{outages}");
+    // One copy cannot be named, and the error has the way out.
+    let one = copied.replace("provider.north.policy", "provider.north-2.policy");
+    let folder = Folder::with(&[("one.toml", &one)]);
+    let shown = unwrapped(&folder.haggle(&["sweep", "one.toml", "-o", "one"]));
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    assert!(shown.contains("\"north-2\" is one of the 2 copies of \"north\""), "{shown}");
+    assert!(shown.contains("without `count`"), "{shown}");
+}
+
 #[test]
 fn workers_do_not_change_results() {
     let folder = Folder::with(&[("sweep.toml", &scenario(200))]);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::scenario::file::seed_after;
 use crate::scenario::quantity::TimeSpan;
 use toml::{Table, Value};
 
@@ -95,8 +96,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 }
 
 impl From<InvalidBranch> for Error {
-    fn from(InvalidBranch { message, hint }: InvalidBranch) -> Error {
-        Error::Unfit { message, hint }
+    fn from(error: InvalidBranch) -> Error {
+        match error {
+            InvalidBranch::Change { message, hint } => Error::Unfit { message, hint },
+            InvalidBranch::Jobs(invalid) => (*invalid).into(),
+        }
     }
 }
 
@@ -111,15 +115,12 @@ impl Args {
 
     /// The changes.
     fn branch(&self) -> Result<Branch, Error> {
-        let read = |path: &PathBuf| {
-            let text = read_scenario(path)?.text.to_string();
-            Ok::<_, Error>((path.display().to_string(), text))
-        };
+        let submit = self.submit.as_ref().map(|path| read_scenario(path));
         Ok(Branch {
             at: self.at,
             settings: self.settings.clone(),
             failures: self.fail.clone(),
-            submit: self.submit.as_ref().map(read).transpose()?,
+            submit: submit.transpose()?,
             seed: self.seed,
         })
     }
@@ -129,12 +130,12 @@ impl Args {
 fn futures(scenario: &Table, runs: u32) -> Table {
     let change = changes_of(scenario).len() + 1;
     let header = scenario.get("scenario").and_then(Value::as_table);
-    let seed = header.and_then(|it| it.get("seed")?.as_integer()).unwrap_or(1);
-    let seeds = (1..=i64::from(runs)).map(|it| Value::Integer(seed.saturating_add(it)));
+    let seed = header.and_then(|it| u64::try_from(it.get("seed")?.as_integer()?).ok()).unwrap_or(1);
+    let seeds = (1..=u64::from(runs)).filter_map(|it| i64::try_from(seed_after(seed, it)).ok());
     let axis = Table::from_iter([
         ("name".to_owned(), "future".into()),
         ("path".to_owned(), format!("change.{change}.seed").into()),
-        ("values".to_owned(), Value::Array(seeds.collect())),
+        ("values".to_owned(), Value::Array(seeds.map(Value::Integer).collect())),
     ]);
     Table::from_iter([
         ("max-runs".to_owned(), i64::from(runs.max(1_000)).into()),

@@ -147,6 +147,8 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
 
 /// The error for an unknown job, with the range of the known ones.
 fn unknown(asked: &Asked, run: &RunReader) -> Result<Error, Error> {
+    // Several runs may be explained side by side.
+    let run_name = format!("the run `{}`", run.folder().display());
     // Numbers may have gaps, so the number of jobs is printed as well.
     let range = |numbers: &[Option<i64>], of: &str| {
         let numbers = numbers.iter().flatten();
@@ -162,7 +164,7 @@ fn unknown(asked: &Asked, run: &RunReader) -> Result<Error, Error> {
         Asked::InRun(number) => {
             let jobs = run.columns(Table::Jobs, &["job"])?;
             Error::Unfit {
-                message: format!("the run has no job {number}"),
+                message: format!("{run_name} has no job {number}"),
                 hint: format!(
                     "{}; the number in a workload is written WORKLOAD!NUMBER",
                     range(jobs.integer("job")?, "the run")
@@ -181,7 +183,7 @@ fn unknown(asked: &Asked, run: &RunReader) -> Result<Error, Error> {
                 }
                 _ => range(jobs.integer("job_id")?, workload),
             };
-            Error::Unfit { message: format!("the run has no job {workload}!{number}"), hint }
+            Error::Unfit { message: format!("{run_name} has no job {workload}!{number}"), hint }
         }
     })
 }

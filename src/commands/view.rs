@@ -65,7 +65,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         args.folders.iter().cloned().partition(|path| path.is_file());
     if scenarios.is_empty() && (!args.settings.is_empty() || args.seed.is_some()) {
         return Err(Error::Unfit {
-            message: "--set and --seed change scenarios, and the folders are finished runs".to_owned(),
+            message: "--set and --seed change scenarios, and the folders are finished runs"
+                .to_owned(),
             hint: "name a scenario file, or leave them out".to_owned(),
         });
     }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use haggle_scenario::quantity::TimeSpan;
-use haggle_scenario::{Source, setting_lines};
+use haggle_scenario::{InvalidScenario, Problem, Source, document, setting_lines};
 use toml::{Table, Value};
 
 /// Changes of a branch, as a user gives them.
@@ -15,8 +15,8 @@ pub struct Branch {
     pub settings: Vec<(String, String)>,
     /// Processors that fail together.
     pub failures: Vec<Failure>,
-    /// Further jobs: the name of their file for messages, and its text.
-    pub submit: Option<(String, String)>,
+    /// Further jobs: a file of `[[submit]]` tables.
+    pub submit: Option<Source>,
     /// Seed of all randomness from the instant on.
     pub seed: Option<u64>,
 }
@@ -33,17 +33,23 @@ pub struct Failure {
 
 /// Reason why there is no such branch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct InvalidBranch {
-    /// The reason.
-    pub message: String,
-    /// A remedy.
-    pub hint: String,
+pub enum InvalidBranch {
+    /// A change cannot be made.
+    #[error("{message}")]
+    Change {
+        /// The reason.
+        message: String,
+        /// A remedy.
+        hint: String,
+    },
+    /// The file of further jobs has mistakes.
+    #[error(transparent)]
+    Jobs(Box<InvalidScenario>),
 }
 
 impl InvalidBranch {
     fn new(message: impl Into<String>, hint: impl Into<String>) -> InvalidBranch {
-        InvalidBranch { message: message.into(), hint: hint.into() }
+        InvalidBranch::Change { message: message.into(), hint: hint.into() }
     }
 }
 
@@ -114,7 +120,10 @@ impl Branch {
             let mut failures = self.failures.iter().filter(|it| Some(it.of.as_str()) == name);
             if let Some(it) = failures.find(|it| i64::from(it.count) > processors) {
                 return Err(InvalidBranch::new(
-                    format!("`{}` has {processors} processors, and {} cannot fail", it.of, it.count),
+                    format!(
+                        "`{}` has {processors} processors, and {} cannot fail",
+                        it.of, it.count
+                    ),
                     "name at most the processors of the provider",
                 ));
             }
@@ -129,7 +138,10 @@ impl Branch {
         if !self.settings.is_empty() {
             let set = setting_lines(&self.settings).parse::<Table>();
             let set = set.map_err(|error| {
-                InvalidBranch::new(format!("--set: {}", error.message()), "name each path once, with a value")
+                InvalidBranch::new(
+                    format!("--set: {}", error.message()),
+                    "name each path once, with a value",
+                )
             })?;
             change.insert("set".to_owned(), set.into());
         }
@@ -141,8 +153,8 @@ impl Branch {
             let failures = Vec::from_iter(self.failures.iter().map(|it| Value::Table(it.table())));
             change.insert("failures".to_owned(), failures.into());
         }
-        if let Some((file, text)) = &self.submit {
-            change.insert("submit".to_owned(), submitted(file, text)?);
+        if let Some(source) = &self.submit {
+            change.insert("submit".to_owned(), submitted(source)?);
         }
         Ok(change)
     }
@@ -170,22 +182,42 @@ pub fn changes_of(scenario: &Table) -> Vec<Value> {
     }
 }
 
-/// The jobs of a file with this text.
-fn submitted(file: &str, text: &str) -> Result<Value, InvalidBranch> {
-    let unfit = |message: String| {
-        InvalidBranch::new(
-            format!("`{file}`: {message}"),
-            "write tables such as [[submit]] with user = \"users\" and jobs = [{ submit = \"3d\", processors = 4, \
-             run = \"1h\" }]",
-        )
-    };
-    let mut table: Table = text
-        .parse()
-        .map_err(|error: toml::de::Error| unfit(format!("it is not TOML: {}", error.message())))?;
-    let submit = table.remove("submit");
-    match (submit, table.keys().next()) {
-        (Some(submit @ Value::Array(_)), None) => Ok(submit),
-        (_, Some(other)) => Err(unfit(format!("it has a key `{other}`"))),
-        _ => Err(unfit("it has no [[submit]]".to_owned())),
+/// The jobs of a file.
+fn submitted(source: &Source) -> Result<Value, InvalidBranch> {
+    let invalid =
+        |problems| InvalidBranch::Jobs(Box::new(InvalidScenario::new(source.clone(), problems)));
+    let root = document::parse(&source.text).map_err(invalid)?;
+    let problems = not_submitted(&root);
+    match root.get("submit") {
+        Some(jobs) if problems.is_empty() => Ok(jobs.to_toml()),
+        _ => Err(invalid(problems)),
     }
+}
+
+/// Problems of a file of jobs that has other keys, or no jobs.
+fn not_submitted(root: &document::Node) -> Vec<Problem> {
+    const HELP: &str = "write tables such as [[submit]] with user = \"users\" and jobs = [{ submit = \"3d\", \
+                        processors = 4, run = \"1h\" }]";
+    let problem = |message: String, span, label: &str| Problem {
+        message,
+        span,
+        label: label.to_owned(),
+        help: Some(HELP.to_owned()),
+    };
+    let document::Value::Table(entries) = &root.value else { return Vec::new() };
+    let others = entries.iter().filter(|entry| entry.key != "submit");
+    let mut problems = Vec::from_iter(others.map(|entry| {
+        let message = format!("a file of jobs has no key `{}`", entry.key.escape_debug());
+        problem(message, entry.key_span.clone(), "unknown key")
+    }));
+    match root.get("submit").map(|it| (&it.value, it.span.clone())) {
+        Some((document::Value::Array(_), _)) => {}
+        Some((_, span)) => {
+            problems.push(problem("`submit` is no list of tables".to_owned(), span, "no tables"));
+        }
+        None => {
+            problems.push(problem("the file has no [[submit]]".to_owned(), 0..0, "no jobs"));
+        }
+    }
+    problems
 }

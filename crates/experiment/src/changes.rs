@@ -98,7 +98,7 @@ impl Step<'_> {
     ) -> Result<(Later, Vec<String>), StageError> {
         let &Step { before, later, at, folder } = self;
         let Stage { world, reports, inputs, steps, clocks, warnings, .. } =
-            Stage::set(later, folder)?;
+            Stage::set(&without_start_jobs(later), folder)?;
         let fresh = prints(&world.actors);
         let reseeded = before.scenario.seed != later.scenario.seed;
         let differs = |place: usize| actors.get(place) != Some(&fresh[place]);
@@ -149,6 +149,16 @@ impl Step<'_> {
         let Step { before, later, .. } = self;
         before.failures != later.failures || before.scenario.horizon != later.scenario.horizon
     }
+}
+
+/// The scenario with empty start states of providers: their jobs belong to time zero and its settings.
+fn without_start_jobs(later: &Scenario) -> Scenario {
+    let mut later = later.clone();
+    for provider in later.providers.iter_mut().filter(|it| it.has_start_state()) {
+        provider.initial = Some(Vec::new());
+        provider.initial_file = None;
+    }
+    later
 }
 
 /// The jobs that changes have submitted so far, by user. They are numbered in order of the changes.

@@ -25,7 +25,7 @@ use crate::start_state::written;
 use crate::threads::on_threads;
 use crate::workload::WorkloadError;
 use crate::world::{Stage, StageError};
-use haggle_scenario::file::Grid;
+use haggle_scenario::file::{Grid, seed_after};
 use haggle_scenario::{grid_initial_number, initial_name, initial_number};
 
 pub use coverage::{Coverage, CoverageConduct, Covered, Missed, Truth, coverage};
@@ -187,7 +187,7 @@ fn one(
     stop: &AtomicBool,
 ) -> Result<Drawn, ExperimentError> {
     let mut scenario = scenario.clone();
-    scenario.scenario.seed = scenario.scenario.seed.saturating_add(run);
+    scenario.scenario.seed = seed_after(scenario.scenario.seed, run);
     let stage = Stage::set(&scenario, folder)?;
     let workloads = &stage.cast.workloads;
     let left = AtomicUsize::new(jobs);

@@ -2,7 +2,8 @@
 //! `placements`, before they are written.
 
 use haggle_model::{
-    AttemptOutcome, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, ShareRecord, Span, TaskRun, Time,
+    AttemptOutcome, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, ShareRecord, Span,
+    TaskRun, Time,
 };
 
 /// An attempt of a job, or of a part or share of it, at a provider.
@@ -85,7 +86,9 @@ impl<'r> AttemptView<'r> {
         mut take: impl FnMut(&'r ProcessorSet, Time, Time) -> Result<(), E>,
     ) -> Result<(), E> {
         match (self.held, self.start, self.end) {
-            (Holding::Throughout(processors), Some(start), Some(end)) => take(processors, start, end),
+            (Holding::Throughout(processors), Some(start), Some(end)) => {
+                take(processors, start, end)
+            }
             (Holding::Throughout(_), ..) => Ok(()),
             (Holding::Tasks(runs), ..) => {
                 runs.iter().try_for_each(|run| take(&run.processors, run.start, run.end))

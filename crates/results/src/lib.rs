@@ -53,4 +53,6 @@ pub use provenance::{Input, OwnRule, Provenance, SnapshotCost, Timing};
 pub use reader::{JobRow, JobTimes, PlacementRow, ResourceRow, RunReader};
 pub use regular::read_text;
 pub use sweep_folder::{SweepFolder, folder_of_run};
-pub use writer::{Availability, FinishedRun, Format, JobRows, Loss, Messages, RunWriter, WriteOptions};
+pub use writer::{
+    Availability, FinishedRun, Format, JobRows, Loss, Messages, RunWriter, WriteOptions,
+};

@@ -15,6 +15,14 @@ pub(crate) fn open(path: &Path) -> Result<File, ResultsError> {
     File::open(path).map_err(trouble)
 }
 
+/// The bytes of a regular file.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, ResultsError> {
+    let mut bytes = Vec::new();
+    let read = open(path)?.read_to_end(&mut bytes);
+    read.map_err(|error| ResultsError::read(path, error))?;
+    Ok(bytes)
+}
+
 /// The text of a regular file.
 ///
 /// # Errors

@@ -32,14 +32,38 @@ impl TextTable {
 
 fn csv(path: &Path) -> Result<TextTable, ResultsError> {
     let damaged = |error: csv::Error| ResultsError::damaged(path, error);
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .comment(Some(b'#'))
-        .from_reader(regular::open(path)?);
+    let text = regular::read_bytes(path)?;
+    if let Some(line) = open_quote(&text) {
+        let reason = format!(
+            "the row in line {line} opens a quotation mark and does not close it; close it, or remove it"
+        );
+        return Err(ResultsError::damaged(path, reason));
+    }
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(&*text);
     let columns = reader.headers().map_err(damaged)?.iter().map(str::to_owned).collect();
     let rows = reader.records().map(|row| Ok(row?.iter().map(str::to_owned).collect()));
     let rows = rows.collect::<Result<_, csv::Error>>().map_err(damaged)?;
     Ok(TextTable { columns, rows })
+}
+
+/// Line of the row with a quotation mark that is not closed. The reader takes all further lines as a part of such a cell.
+fn open_quote(text: &[u8]) -> Option<u64> {
+    const END: &[u8] = b"\n\x01";
+    // A row of its own, unless it is a part of an open cell.
+    let text = [text, END].concat();
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .from_reader(&*text);
+    let last = reader.byte_records().map_while(Result::ok).last()?;
+    let is_end = last.len() == 1 && last.get(0) == END.get(1..);
+    let position = last.position().filter(|_| !is_end)?;
+    // The position is that before comments and empty lines.
+    let rest = text.get(position.byte() as usize..)?.split(|&byte| byte == b'\n');
+    let is_row = |line: &&[u8]| !line.starts_with(b"#") && !line.trim_ascii().is_empty();
+    Some(position.line() + rest.take_while(|line| !is_row(line)).count() as u64)
 }
 
 fn parquet(path: &Path) -> Result<TextTable, ResultsError> {

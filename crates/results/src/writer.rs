@@ -37,9 +37,9 @@ use std::sync::Arc;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, Initial, Job, JobId, JobOutcome, JobRecord, JobShape, LostRun,
-    MessageFault, OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo,
-    Sizing, Span, StageIn, TaskRun, Time,
+    ActorId, Cast, Initial, Job, JobId, JobOutcome, JobRecord, JobShape, LostRun, MessageFault,
+    OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo, Sizing, Span,
+    StageIn, TaskRun, Time,
 };
 use serde::Serialize;
 

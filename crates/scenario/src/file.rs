@@ -88,7 +88,7 @@ pub use grid_policy::{
     BalancedWorkflow, GridPolicy, LightSessions, MaxReplicas, Replicas, Replicating,
     SwitchedReplicas,
 };
-pub use header::{Header, SEED_MAX};
+pub use header::{Header, SEED_MAX, seed_after};
 pub use independent_jobs::IndependentJobs;
 pub use initial::{GridInitialJob, InitialJob, InitialUse};
 pub use iterative::{IterativeApplications, IterativeMachine};

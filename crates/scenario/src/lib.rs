@@ -66,7 +66,9 @@ pub use build::{Builder, InvalidBuild};
 pub use check::{Logs, exclusions_page};
 pub use directory::Directory;
 pub use file::Scenario;
-pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest, setting_lines};
+pub use haggle_config::{
+    Lines, Position, Problem, ReadError, Source, document, nearest, setting_lines,
+};
 pub use initial::{
     StateProblem, done_before_start, grid_initial_number, grid_state_problems, initial_name,
     initial_number, start_state_problems,

@@ -10,33 +10,66 @@ use super::file::{self, Figure, Grid, GridPolicy, ImageFormat, Plans, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
-/// Writes out every default of a checked scenario.
-pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
-    if scenario.scenario.name.is_none() {
-        scenario.scenario.name = Some(Name::like(&source.stem()));
+/// Writes out every default of a checked scenario without a sweep, or of a variant.
+pub(super) fn resolve(scenario: Scenario, source: &Source) -> Scenario {
+    with_defaults(with_copies(scenario), source)
+}
+
+/// Writes out the defaults of a whole sweep. Its axes and branches name the providers as they are written, so providers
+/// keep their `count`, and lists keep their names.
+pub(super) fn resolve_sweep(scenario: Scenario, source: &Source) -> Scenario {
+    match scenario.axis_names().as_slice() {
+        [] => resolve(scenario, source),
+        _ => with_defaults(scenario, source),
     }
-    // The values of the other file are in the scenario already.
-    scenario.scenario.extends = None;
+}
+
+/// Writes each copy of a provider as a provider of its own, also in lists.
+fn with_copies(mut scenario: Scenario) -> Scenario {
     // Taken, because `Copies` refers to the providers as written while copies replace them.
     let written = std::mem::take(&mut scenario.providers);
     let copies = Copies::of(&written);
     scenario.providers = written.iter().flat_map(replicate).collect();
     let of_changes = scenario.changes.iter_mut().flat_map(|it| &mut it.failures);
-    let of_branches = scenario.branches.iter_mut().flat_map(|it| &mut it.failures);
-    let failures = scenario.failures.iter_mut().chain(of_changes).chain(of_branches);
+    let failures = scenario.failures.iter_mut().chain(of_changes);
     for failures in failures.filter(|it| it.actors.is_none()) {
         let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(&failures.of, it));
         let sites = scenario.grid.iter().flat_map(|it| sites_meant(&failures.of, it));
         let providers = copies.meant(&failures.of);
         failures.of = providers.chain(clusters).chain(sites).collect();
     }
-    let of_changes = scenario.changes.iter_mut().map(|it| &mut it.set);
-    for set in of_changes.chain(scenario.branches.iter_mut().map(|it| &mut it.set)) {
-        *set = copies.settings(std::mem::take(set));
+    for change in &mut scenario.changes {
+        change.set = copies.settings(std::mem::take(&mut change.set));
     }
     for maintenance in &mut scenario.maintenance {
         maintenance.of = copies.meant(&maintenance.of).collect();
     }
+    let grid = scenario.grid.as_ref().map(|grid| &grid.name);
+    for metascheduler in &mut scenario.metaschedulers {
+        // The grid comes last: it is no provider, so `meant` leaves it out.
+        let grid = grid.filter(|name| metascheduler.providers.contains(name)).cloned();
+        metascheduler.providers = copies.meant(&metascheduler.providers).chain(grid).collect();
+    }
+    for figure in scenario.figures.iter_mut().filter(|it| it.kind.uses("providers")) {
+        // A grid may have too many resources to write them out.
+        if figure.providers.is_empty() && scenario.grid.is_some() {
+            continue;
+        }
+        let list = &figure.providers;
+        let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(list, it));
+        let resources = scenario.grid.iter().flat_map(|it| resources_meant(list, it));
+        let providers = copies.meant(list);
+        figure.providers = providers.chain(clusters).chain(resources).collect();
+    }
+    scenario
+}
+
+fn with_defaults(mut scenario: Scenario, source: &Source) -> Scenario {
+    if scenario.scenario.name.is_none() {
+        scenario.scenario.name = Some(Name::like(&source.stem()));
+    }
+    // The values of the other file are in the scenario already.
+    scenario.scenario.extends = None;
     let directory = scenario.directory();
     let on_grid = |it: &file::Workload| directory.may_run_on_grid(it);
     // Collected first, because the directory borrows the scenario.
@@ -54,10 +87,12 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         }
     }
     // Keys that matter only after failures are not written out for other providers.
-    let failing: BTreeSet<&str> =
-        scenario.failures.iter().flat_map(|it| &it.of).map(|it| it.as_str()).collect();
+    let written = Copies::of(&scenario.providers);
+    let failures = scenario.failures.iter().filter(|it| it.actors.is_none());
+    let failing: BTreeSet<String> =
+        failures.flat_map(|it| written.meant(&it.of)).map(String::from).collect();
     for provider in &mut scenario.providers {
-        if failing.contains(provider.name.as_str()) {
+        if copies(provider).iter().any(|copy| failing.contains(copy)) {
             provider.on_failure.get_or_insert_default();
             provider.max_attempts.get_or_insert(MAX_ATTEMPTS);
         }
@@ -70,11 +105,6 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if let Some(spreads) = spreads.filter(|it| it.protocol.is_some()) {
             spreads.back_off.get_or_insert_default();
         }
-        let grid = scenario.grid.as_ref().map(|grid| grid.name.clone());
-        let grid = grid.filter(|name| metascheduler.providers.contains(name));
-        metascheduler.providers = copies.meant(&metascheduler.providers).collect();
-        // The grid comes last: it is no provider, so `meant` has left it out.
-        metascheduler.providers.extend(grid);
     }
     // Rules that are written out would override the presets that a sweep varies.
     let mut axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
@@ -84,18 +114,6 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
         figure.name = Some(Name::like(&name));
-        if !figure.kind.uses("providers") {
-            continue;
-        }
-        // A grid may have too many resources to write them out.
-        if figure.providers.is_empty() && scenario.grid.is_some() {
-            continue;
-        }
-        let list = &figure.providers;
-        let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(list, it));
-        let resources = scenario.grid.iter().flat_map(|it| resources_meant(list, it));
-        let providers = copies.meant(list);
-        figure.providers = providers.chain(clusters).chain(resources).collect();
     }
     scenario
 }

@@ -10,10 +10,10 @@ use haggle_results::sweep::axis_column;
 use serde::Deserialize;
 
 use super::check::{Check, Uses};
-use super::file::{Axis, Figure, Name};
+use super::file::{Axis, Figure, Name, seed_after};
 use super::inherit::inherit;
 use super::problem::DRIFT;
-use super::resolve::{fill_rules, resolve};
+use super::resolve::{fill_rules, resolve, resolve_sweep};
 use super::schema::conform;
 use super::{InvalidScenario, Logs, Problem, Scenario, Source, Warning, Warnings};
 use haggle_config::document::{self, Node, Path};
@@ -168,7 +168,7 @@ impl Experiment {
         let (figures, _) = split_figures(resolve(scenario.clone(), &source).figures, &names);
         Ok(Experiment {
             replications: scenario.sweep.as_ref().map_or(1, |sweep| sweep.replications),
-            scenario: resolve(scenario, &source),
+            scenario: resolve_sweep(scenario, &source),
             variants,
             figures,
             warnings: Warnings::new(source, warnings),
@@ -199,7 +199,11 @@ impl Experiment {
         // All variants have the same consecutive seeds, so that points differ only in the varied quantities.
         let seeds = move |variant| (0..replications).map(move |replication| (variant, replication));
         self.variants.iter().flat_map(seeds).enumerate().map(|(number, (variant, replication))| {
-            Run { number, variant, seed: variant.scenario.scenario.seed + u64::from(replication) }
+            Run {
+                number,
+                variant,
+                seed: seed_after(variant.scenario.scenario.seed, replication.into()),
+            }
         })
     }
 }
@@ -303,6 +307,7 @@ impl Reading<'_> {
                 root: &root,
                 replaced: &replaced,
                 logs,
+                is_start: true,
                 added_failures: 0,
                 problems: Vec::new(),
                 unset: BTreeSet::new(),

@@ -10,9 +10,9 @@
 //! A state that is shown shares its parts with the thread, so that answers never wait for a step.
 
 mod bars;
-mod drawn;
 mod branch;
 mod desk;
+mod drawn;
 mod history;
 mod job;
 mod layout;

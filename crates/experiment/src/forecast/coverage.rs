@@ -8,7 +8,7 @@
 use haggle_model::random::stream;
 use haggle_model::{Span, Time};
 use haggle_scenario::Scenario;
-use haggle_scenario::file::Overrun;
+use haggle_scenario::file::{Overrun, seed_after};
 use rand::RngExt;
 use std::path::Path;
 
@@ -165,7 +165,7 @@ fn at_instant(
     let jobs = forecast(&now, Path::new(""), &quiet)?;
     if conduct.truth == Truth::Drawn {
         // Beyond the seeds of the forecast.
-        now.scenario.seed = now.scenario.seed.saturating_add(conduct.forecast.runs as u64);
+        now.scenario.seed = seed_after(now.scenario.seed, conduct.forecast.runs as u64);
         let once = forecast(&now, Path::new(""), &ForecastConduct { runs: 1, ..quiet })?;
         let start = |job: &Waiting| job.starts.first().map_or(f64::INFINITY, |it| it.as_secs_f64());
         let starts = Vec::from_iter(once.iter().map(start));

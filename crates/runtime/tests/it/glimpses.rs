@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use haggle_agents::Message;
-use haggle_agents::glimpse::{Census, FactKind, Glimpse, Machine, Promise, PromiseKind, Stage, Work};
+use haggle_agents::glimpse::{
+    Census, FactKind, Glimpse, Machine, Promise, PromiseKind, Stage, Work,
+};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{ActorId, Job, JobId, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::{Driver, OutsideError, Simulation, Sink, World};
@@ -57,7 +59,11 @@ fn glimpses_of_all_actors_agree_with_their_machines_on_both_drivers() {
                 if let Some(Census { machine, running }) = census {
                     assert_eq!(Some(machine), glimpse.machine, "{place}");
                     let rows = glimpse.jobs.iter().filter(|it| it.stage == Stage::Running);
-                    assert_eq!(BTreeSet::from_iter(running), rows.map(|it| it.job).collect(), "{place}");
+                    assert_eq!(
+                        BTreeSet::from_iter(running),
+                        rows.map(|it| it.job).collect(),
+                        "{place}"
+                    );
                 }
                 let written = postcard::to_stdvec(glimpse).expect("it can be written");
                 assert_eq!(postcard::from_bytes::<Glimpse>(&written).as_ref(), Ok(glimpse));

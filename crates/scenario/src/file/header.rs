@@ -6,8 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::EventsOrder;
 use crate::quantity::{Name, TimeSpan};
 
-/// The largest seed. Below 2^53 even with replications, so that JSON readers of any language get the same number.
+/// The largest seed. Below 2^53, so that JSON readers of any language get the same number.
 pub const SEED_MAX: u64 = 9_000_000_000_000_000;
+
+/// The seed `steps` after `first`. The largest seed is followed by 0, so that a scenario may have each of them.
+pub fn seed_after(first: u64, steps: u64) -> u64 {
+    let seed = (u128::from(first) + u128::from(steps)) % (u128::from(SEED_MAX) + 1);
+    u64::try_from(seed).unwrap_or(SEED_MAX)
+}
 
 /// Name of the scenario, its seed, and the end of arrivals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -400,7 +400,9 @@ impl Search<'_> {
             }
         }
         if self.paths.len() == before {
+            let copied = items.iter().find_map(|item| copied(item, segment));
             let hint = match nearest(segment, names.iter().copied()) {
+                _ if copied.is_some() => copied.unwrap_or_default(),
                 Some(meant) => format!("did you mean \"{meant}\"?"),
                 None if number.is_some() && names.is_empty() => format!(
                     "there {} after `{}`: write a number from 1 to {}, or set the whole list",
@@ -420,6 +422,19 @@ impl Search<'_> {
     fn stop(&mut self, why: String) {
         self.dead_end.get_or_insert(why);
     }
+}
+
+/// Help for the name of one copy of a provider with `count`.
+fn copied(item: &Node, segment: &str) -> Option<String> {
+    let name = item.get("name")?.text()?;
+    let number: i64 = segment.strip_prefix(name)?.strip_prefix('-')?.parse().ok()?;
+    let Value::Integer(count) = item.get("count")?.value else { return None };
+    (1..=count).contains(&number).then(|| {
+        format!(
+            "\"{segment}\" is one of the {count} copies of \"{name}\", which a path names together: write a table for each \
+             copy, without `count`"
+        )
+    })
 }
 
 /// Number of members of a list, in words.

@@ -14,7 +14,7 @@ use super::axis::{self, Put};
 use super::{Reading, drift};
 use crate::changing::changes;
 use crate::check::{Check, Uses, changes_fit};
-use crate::file::Change;
+use crate::file::{Change, SEED_MAX, seed_after};
 use crate::schema::conform;
 use crate::{Problem, Scenario, Warning};
 
@@ -22,7 +22,8 @@ impl Scenario {
     /// Sets the seed. Seeds of changes keep their distance to it, so that replications differ after a change, too.
     pub fn reseed(&mut self, seed: u64) {
         let before = std::mem::replace(&mut self.scenario.seed, seed);
-        let moved = |other: u64| seed.wrapping_add(other.wrapping_sub(before));
+        // Backwards by `before` is forwards by the rest of the ring of seeds.
+        let moved = |other: u64| seed_after(seed_after(seed, other), SEED_MAX + 1 - before);
         for change in &mut self.changes {
             change.seed = change.seed.map(moved);
             if let Some(later) = &mut change.scenario {
@@ -105,6 +106,7 @@ impl Reading<'_> {
             root,
             replaced: &[],
             logs,
+            is_start: false,
             added_failures,
             problems: Vec::new(),
             unset: BTreeSet::new(),

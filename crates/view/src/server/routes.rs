@@ -37,7 +37,10 @@ pub(super) fn add(config: &mut web::ServiceConfig) {
 }
 
 /// A number in the path.
-pub(super) fn number<T: std::str::FromStr>(request: &HttpRequest, name: &str) -> Result<T, Refusal> {
+pub(super) fn number<T: std::str::FromStr>(
+    request: &HttpRequest,
+    name: &str,
+) -> Result<T, Refusal> {
     let text = request.match_info().query(name);
     text.parse().map_err(|_| Refusal::missing(format!("`{text}` is no number of a {name}")))
 }

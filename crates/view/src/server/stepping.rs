@@ -149,7 +149,8 @@ fn back_to(moment: &Moment, body: &[u8]) -> Result<Aim, Refusal> {
         }
         BackRequest { messages: None, instants: Some(count), time: None, to: None } => {
             let before = moment.past.before_instants(count);
-            let before = before.ok_or_else(|| wrong("these instants are no longer known".to_owned()))?;
+            let before =
+                before.ok_or_else(|| wrong("these instants are no longer known".to_owned()))?;
             Ok(Aim::Back(before))
         }
         BackRequest { messages: None, instants: None, time: Some(time), to: None } => {

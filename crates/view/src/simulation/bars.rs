@@ -7,7 +7,8 @@ use haggle_agents::Glimpse;
 use haggle_agents::glimpse::{Stage, Work};
 use haggle_model::grid::AttemptRecord;
 use haggle_model::{
-    AttemptOutcome, Job, JobClass, JobOutcome, JobRecord, JobShape, ProcessorSet, ProviderId, ShareRecord, Time,
+    AttemptOutcome, Job, JobClass, JobOutcome, JobRecord, JobShape, ProcessorSet, ProviderId,
+    ShareRecord, Time,
 };
 use haggle_results::AttemptView;
 
@@ -111,7 +112,11 @@ impl Look {
 
 /// One bar for each interval of processors.
 fn on(processors: &ProcessorSet, bar: Bar) -> impl Iterator<Item = Bar> {
-    processors.intervals().iter().map(move |&(first, last)| Bar { row: first, rows: last - first + 1, ..bar })
+    processors.intervals().iter().map(move |&(first, last)| Bar {
+        row: first,
+        rows: last - first + 1,
+        ..bar
+    })
 }
 
 fn flags(outcome: AttemptOutcome) -> u8 {
@@ -204,7 +209,10 @@ impl Bars {
 pub(crate) fn slot(job: &Job, it: &AttemptRecord) -> SlotBar {
     let look = Look { class: Class::GridTask, ..Look::of(job, None) };
     let span = (it.dispatched, it.left);
-    SlotBar { place: it.resource, bar: look.bar(job.id.0, it.number.into(), flags(it.outcome), span) }
+    SlotBar {
+        place: it.resource,
+        bar: look.bar(job.id.0, it.number.into(), flags(it.outcome), span),
+    }
 }
 
 impl ChartBars {
@@ -224,7 +232,11 @@ impl ChartBars {
 }
 
 /// Bars of the attempts that are over, of jobs that are not.
-pub(crate) fn of_pieces(job: &Job, class: Option<JobClass>, pieces: &Pieces) -> Vec<(ProviderId, Bar)> {
+pub(crate) fn of_pieces(
+    job: &Job,
+    class: Option<JobClass>,
+    pieces: &Pieces,
+) -> Vec<(ProviderId, Bar)> {
     let look = Look::of(job, class);
     let mut bars = Vec::new();
     for (number, run) in (1..).zip(&pieces.lost) {
@@ -253,19 +265,31 @@ pub(crate) fn of_machine(
         let bar = look.bar(work.job.0, 1, flag::RUNNING, (start.min(now), now));
         bars.extend(on(&work.held, bar));
         free.take(&work.held, work.end.unwrap_or(Time::FOREVER));
-        if let (Some(promised), Some(&(first, last))) = (work.promised_end, work.held.intervals().first()) {
+        if let (Some(promised), Some(&(first, last))) =
+            (work.promised_end, work.held.intervals().first())
+        {
             ticks.push(tick(work, promised, now, (first, last - first + 1)));
         }
     }
-    let is_planned = |work: &&Work| work.held.is_empty() && work.stage != Stage::Lost && work.processors > 0;
-    let mut planned = Vec::from_iter(glimpse.jobs.iter().filter(is_planned).filter_map(|work| {
-        Some((work.start?, work.end?, work))
-    }));
+    let is_planned =
+        |work: &&Work| work.held.is_empty() && work.stage != Stage::Lost && work.processors > 0;
+    let mut planned = Vec::from_iter(
+        glimpse
+            .jobs
+            .iter()
+            .filter(is_planned)
+            .filter_map(|work| Some((work.start?, work.end?, work))),
+    );
     planned.sort_by_key(|&(start, end, work)| (start, end, work.job));
     for (start, end, work) in planned.into_iter().take(PLANNED_MAX) {
-        let (Some(look), Some(places)) = (look(work), free.choose(work.processors, start, end)) else { continue };
+        let (Some(look), Some(places)) = (look(work), free.choose(work.processors, start, end))
+        else {
+            continue;
+        };
         bars.extend(on(&places, look.bar(work.job.0, 1, flag::PLANNED, (start, end))));
-        if let (Some(promised), Some(&(first, last))) = (work.promised_end, places.intervals().first()) {
+        if let (Some(promised), Some(&(first, last))) =
+            (work.promised_end, places.intervals().first())
+        {
             ticks.push(tick(work, promised, now, (first, last - first + 1)));
         }
     }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use haggle_experiment::branches::{Branch, Failure, setting};
+use haggle_experiment::branches::{Branch, Failure, InvalidBranch, setting};
 use haggle_model::Span;
 use haggle_runtime::Driver;
 use haggle_scenario::quantity::TimeSpan;
-use haggle_scenario::{Experiment, Logs, Scenario};
+use haggle_scenario::{Experiment, InvalidScenario, Logs, Scenario, Source};
 use serde::Deserialize;
 use toml::Table;
 
@@ -14,16 +14,22 @@ use super::simulated::{Origin, Simulated};
 use super::stepper::Aim;
 use super::until::Until;
 use super::walk::{Script, WalkError};
-use crate::clock::clamped;
 use crate::Refusal;
+use crate::clock::clamped;
 
 /// A simulation of a resolved scenario without a sweep. Its relative paths start from `folder`; `file` is its file for
 /// people.
 ///
 /// # Errors
 /// If its world cannot be built.
-pub fn open(scenario: Scenario, folder: &Path, file: &Path, driver: Driver) -> Result<Simulated, WalkError> {
-    let name = scenario.scenario.name.as_ref().map_or("simulation", |name| name.as_str()).to_owned();
+pub fn open(
+    scenario: Scenario,
+    folder: &Path,
+    file: &Path,
+    driver: Driver,
+) -> Result<Simulated, WalkError> {
+    let name =
+        scenario.scenario.name.as_ref().map_or("simulation", |name| name.as_str()).to_owned();
     let origin = Origin { path: file.to_owned(), name, branch: None };
     Simulated::start(origin, Script { scenario, folder: folder.to_owned(), driver })
 }
@@ -41,22 +47,39 @@ pub(crate) struct BranchRequest {
 impl BranchRequest {
     pub(crate) fn read(body: &[u8]) -> Result<BranchRequest, Refusal> {
         serde_json::from_slice(body).map_err(|error| {
-            Refusal::wrong(format!("the branch cannot be read: {error}"), "give set, fail or submit")
+            Refusal::wrong(
+                format!("the branch cannot be read: {error}"),
+                "give set, fail or submit",
+            )
         })
     }
 
     fn branch(self, at: TimeSpan) -> Result<Branch, Refusal> {
-        let wrong = |what: &str, text: &str, error: String| Refusal::wrong(format!("{what} `{text}`"), &error);
-        let settings = self.set.iter().map(|it| setting(it).map_err(|error| wrong("set", it, error)));
-        let failures = self.fail.iter().map(|it| it.parse().map_err(|error| wrong("fail", it, error)));
+        let wrong = |what: &str, text: &str, error: String| {
+            Refusal::wrong(format!("{what} `{text}`"), &error)
+        };
+        let settings =
+            self.set.iter().map(|it| setting(it).map_err(|error| wrong("set", it, error)));
+        let failures =
+            self.fail.iter().map(|it| it.parse().map_err(|error| wrong("fail", it, error)));
         Ok(Branch {
             at,
             settings: settings.collect::<Result<_, _>>()?,
             failures: failures.collect::<Result<Vec<Failure>, _>>()?,
-            submit: self.submit.filter(|it| !it.trim().is_empty()).map(|text| ("submit".to_owned(), text)),
+            submit: self
+                .submit
+                .filter(|it| !it.trim().is_empty())
+                .map(|text| Source::new("submit", text)),
             seed: self.seed,
         })
     }
+}
+
+/// The mistakes of a branch, and the first remedy.
+fn mistakes(invalid: &InvalidScenario) -> Refusal {
+    let problems = Vec::from_iter(invalid.problems.iter().map(|it| it.message.clone()));
+    let help = invalid.problems.iter().find_map(|it| it.help.as_deref());
+    Refusal::wrong(problems.join("\n"), help.unwrap_or("see docs/what-if.md"))
 }
 
 impl Simulated {
@@ -69,13 +92,13 @@ impl Simulated {
         let at = Span::from_micros(now.saturating_add(1));
         let branch = request.branch(TimeSpan(at))?;
         let source = branch.extend(self.source(), Table::new());
-        let source = source.map_err(|error| Refusal::wrong(error.message, &error.hint))?;
-        let rules = &self.script.scenario.own;
-        let experiment = Experiment::read_with(source, Logs::MustExist, rules).map_err(|invalid| {
-            let problems = Vec::from_iter(invalid.problems.iter().map(|it| it.message.clone()));
-            let help = invalid.problems.iter().find_map(|it| it.help.clone());
-            Refusal::wrong(problems.join("\n"), help.as_deref().unwrap_or("see docs/what-if.md"))
+        let source = source.map_err(|error| match error {
+            InvalidBranch::Change { message, hint } => Refusal::wrong(message, &hint),
+            InvalidBranch::Jobs(invalid) => mistakes(&invalid),
         })?;
+        let rules = &self.script.scenario.own;
+        let experiment = Experiment::read_with(source, Logs::MustExist, rules);
+        let experiment = experiment.map_err(|invalid| mistakes(&invalid))?;
         let mut runs = experiment.runs();
         let scenario = runs.next().map(|run| run.scenario());
         let scenario = scenario.filter(|_| runs.next().is_none()).ok_or_else(|| {

@@ -112,4 +112,3 @@ impl Listener for Past {
         Ok(())
     }
 }
-

@@ -59,7 +59,12 @@ impl<'a> Present<'a> {
         let Some(info) = cast.providers.get(place.index()) else { return chart };
         chart.rows = info.processors;
         chart.speed = Some(info.speed);
-        chart.bands.push(Band { name: info.name.clone(), site: None, first_row: 0, rows: info.processors });
+        chart.bands.push(Band {
+            name: info.name.clone(),
+            site: None,
+            first_row: 0,
+            rows: info.processors,
+        });
         let first = self.pieces.partition_point(|(it, _)| *it < place);
         let behind = self.pieces.partition_point(|(it, _)| *it <= place);
         let mut more = Vec::from_iter(self.pieces[first..behind].iter().map(|(_, bar)| *bar));
@@ -70,12 +75,17 @@ impl<'a> Present<'a> {
                 let known = self.past.job(job)?;
                 Some(Look::of(&known.job, known.class))
             };
-            let (bars, promised) = bars::of_machine(glimpse, chart.rows, self.now, |work| look(work.job));
+            let (bars, promised) =
+                bars::of_machine(glimpse, chart.rows, self.now, |work| look(work.job));
             more.extend(bars);
             ticks.extend(promised);
         }
         let is_done = |bar: &&Bar| bar.look & flag::PLANNED == 0;
-        let busy: i128 = more.iter().filter(is_done).map(|it| i128::from(it.length()) * i128::from(it.rows)).sum();
+        let busy: i128 = more
+            .iter()
+            .filter(is_done)
+            .map(|it| i128::from(it.length()) * i128::from(it.rows))
+            .sum();
         let account = self.past.bars.use_of[place.index()];
         let capacity = self.now.as_micros() as f64 * f64::from(chart.rows);
         chart.utilisation = (capacity > 0.0).then(|| (account.busy + busy) as f64 / capacity);
@@ -110,7 +120,12 @@ fn marks(past: &Past, now: Time) -> Vec<Closed> {
 }
 
 /// The marks of a place, whose rows are `first` and the `rows` from there on.
-fn of_place(marks: &[Closed], place: ProviderId, now: Time, (first, rows): (u32, u32)) -> Vec<Mark> {
+fn of_place(
+    marks: &[Closed],
+    place: ProviderId,
+    now: Time,
+    (first, rows): (u32, u32),
+) -> Vec<Mark> {
     let here = marks.iter().filter(|it| it.actor.0 == place.0);
     let placed = here.flat_map(|it| {
         let mark = Mark {
@@ -170,7 +185,12 @@ fn grid(past: &Past, planned: &Planned, now: Time) -> Chart {
         all.extend(bars.into_iter().zip(rows_of).map(|(bar, lane)| Bar { row: row + lane, ..bar }));
         let name = cast.providers.get(place.index()).map_or_else(String::new, |it| it.name.clone());
         placed.push((place, row, rows));
-        chart.bands.push(Band { name, site: site(cast, place, planned.first), first_row: row, rows });
+        chart.bands.push(Band {
+            name,
+            site: site(cast, place, planned.first),
+            first_row: row,
+            rows,
+        });
         row += rows;
     }
     chart.rows = row;

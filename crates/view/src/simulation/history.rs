@@ -48,7 +48,8 @@ impl History {
     /// Keeps a state, which is later than all others.
     pub(crate) fn keep(&mut self, state: Kept) {
         self.states.push(state);
-        while self.states.len() > 1 && (self.states.len() > STATES_MAX || self.bytes() > BYTES_MAX) {
+        while self.states.len() > 1 && (self.states.len() > STATES_MAX || self.bytes() > BYTES_MAX)
+        {
             let least = self.least_useful();
             self.states.remove(least);
         }
@@ -123,7 +124,10 @@ mod tests {
         let mut before = last;
         for number in numbers.into_iter().rev() {
             // Going back by any number of messages replays at most about half as many, or a few.
-            assert!(before - number <= 2 * DISTANCE + (last - number) / 2, "{number}, then {before}");
+            assert!(
+                before - number <= 2 * DISTANCE + (last - number) / 2,
+                "{number}, then {before}"
+            );
             before = number;
         }
         assert!(before < 2_500_000, "the first one is at {before}");

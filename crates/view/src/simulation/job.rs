@@ -24,11 +24,18 @@ pub(super) fn answer(
     (number, now): (u32, Time),
 ) -> Result<JobAnswer, Refusal> {
     let job = JobId(number);
-    let known = past.job(job).ok_or_else(|| Refusal::missing(format!("no job {number} has arrived")))?;
+    let known =
+        past.job(job).ok_or_else(|| Refusal::missing(format!("no job {number} has arrived")))?;
     let attempts = attempts(past, job, now);
     let promised = attempts.iter().filter_map(|(it, promised)| {
         let state = match it.end {
-            Some(end) if it.outcome != "unfinished" => if end <= *(promised.as_ref()?) { "kept" } else { "broken" },
+            Some(end) if it.outcome != "unfinished" => {
+                if end <= *(promised.as_ref()?) {
+                    "kept"
+                } else {
+                    "broken"
+                }
+            }
             _ if clamped(now.as_micros()) > *(promised.as_ref()?) => "broken",
             _ => "open",
         };
@@ -51,7 +58,8 @@ pub(super) fn answer(
 fn values(table: &dyn JobTable, number: u32) -> Result<Vec<JobValue>, Refusal> {
     let numbers = table.column("job")?;
     let row = (0..table.rows()).find(|&row| numbers.number(row) == Some(number));
-    let row = row.and_then(|row| u32::try_from(row).ok()).map(|row| table.page(&[row])).transpose()?;
+    let row =
+        row.and_then(|row| u32::try_from(row).ok()).map(|row| table.page(&[row])).transpose()?;
     let values = row.and_then(|mut rows| rows.pop()).unwrap_or_default();
     let value = |(column, value): (&haggle_results::columns::Column, serde_json::Value)| JobValue {
         name: column.name,
@@ -166,7 +174,11 @@ fn story(past: &Past, known: &Known, attempts: &[JobAttempt]) -> Story {
             lines.push((start, 2, format!("attempt {} starts at {}", it.attempt, it.provider)));
         }
         if let Some(end) = it.end.filter(|_| it.outcome != "unfinished") {
-            lines.push((end, 3, format!("attempt {} ends at {}: {}", it.attempt, it.provider, it.outcome)));
+            lines.push((
+                end,
+                3,
+                format!("attempt {} ends at {}: {}", it.attempt, it.provider, it.outcome),
+            ));
         }
     }
     if let Some(over) = known.over {

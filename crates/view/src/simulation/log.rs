@@ -109,7 +109,10 @@ mod tests {
         let mut log = Log::default();
         (0..2_000).for_each(|it| log.push(it));
         log.keep(600);
-        assert_eq!((log.len(), log.dropped(), log.get(100), log.get(1_999)), (2_000, 1_536, None, Some(&1_999)));
+        assert_eq!(
+            (log.len(), log.dropped(), log.get(100), log.get(1_999)),
+            (2_000, 1_536, None, Some(&1_999))
+        );
         assert_eq!(log.iter().next(), Some(&1_536));
         assert_eq!(log.partition_point(|&it| it < 1_700), 1_700);
         log.push(2_000);

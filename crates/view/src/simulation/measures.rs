@@ -19,28 +19,76 @@ pub(crate) struct Measure {
 
 /// All numbers that a condition can use.
 pub(crate) const MEASURES: &[Measure] = &[
-    Measure { name: "now", unit: "s", meaning: "time of the last message, s", value: |it, _| Some(it.now.as_secs_f64()) },
-    Measure { name: "messages", unit: "", meaning: "messages delivered, timers included", value: |_, past| Some(past.number as f64) },
-    Measure { name: "jobs", unit: "", meaning: "jobs that have arrived", value: |_, past| Some(past.arrived as f64) },
-    Measure { name: "jobs_over", unit: "", meaning: "jobs that are over", value: |_, past| Some(past.over as f64) },
-    Measure { name: "jobs_running", unit: "", meaning: "jobs of which a part or an attempt runs", value: |it, _| Some(it.running.len() as f64) },
+    Measure {
+        name: "now",
+        unit: "s",
+        meaning: "time of the last message, s",
+        value: |it, _| Some(it.now.as_secs_f64()),
+    },
+    Measure {
+        name: "messages",
+        unit: "",
+        meaning: "messages delivered, timers included",
+        value: |_, past| Some(past.number as f64),
+    },
+    Measure {
+        name: "jobs",
+        unit: "",
+        meaning: "jobs that have arrived",
+        value: |_, past| Some(past.arrived as f64),
+    },
+    Measure {
+        name: "jobs_over",
+        unit: "",
+        meaning: "jobs that are over",
+        value: |_, past| Some(past.over as f64),
+    },
+    Measure {
+        name: "jobs_running",
+        unit: "",
+        meaning: "jobs of which a part or an attempt runs",
+        value: |it, _| Some(it.running.len() as f64),
+    },
     Measure {
         name: "jobs_waiting",
-unit: "",         meaning: "jobs that have arrived, are not over and do not run",
-        value: |it, past| Some(past.arrived.saturating_sub(past.over).saturating_sub(it.running.len() as u64) as f64),
+        unit: "",
+        meaning: "jobs that have arrived, are not over and do not run",
+        value: |it, past| {
+            Some(past.arrived.saturating_sub(past.over).saturating_sub(it.running.len() as u64)
+                as f64)
+        },
     },
-    Measure { name: "processors", unit: "", meaning: "processors and slots of all machines", value: |it, _| Some(it.processors as f64) },
-    Measure { name: "busy_processors", unit: "", meaning: "processors and slots that are in use", value: |it, _| Some(it.busy as f64) },
-    Measure { name: "failed_processors", unit: "", meaning: "processors and slots that are down", value: |it, _| Some(it.failed as f64) },
+    Measure {
+        name: "processors",
+        unit: "",
+        meaning: "processors and slots of all machines",
+        value: |it, _| Some(it.processors as f64),
+    },
+    Measure {
+        name: "busy_processors",
+        unit: "",
+        meaning: "processors and slots that are in use",
+        value: |it, _| Some(it.busy as f64),
+    },
+    Measure {
+        name: "failed_processors",
+        unit: "",
+        meaning: "processors and slots that are down",
+        value: |it, _| Some(it.failed as f64),
+    },
     Measure {
         name: "utilisation",
-unit: "",         meaning: "busy_processors / processors",
+        unit: "",
+        meaning: "busy_processors / processors",
         value: |it, _| (it.processors > 0).then(|| it.busy as f64 / it.processors as f64),
     },
     Measure {
         name: "mean_waiting_time",
-unit: "s",         meaning: "mean waiting time of the jobs that have started and are over, s; missing before the first one",
-        value: |_, past| (past.waiting.1 > 0).then(|| past.waiting.0 as f64 / past.waiting.1 as f64 / 1e6),
+        unit: "s",
+        meaning: "mean waiting time of the jobs that have started and are over, s; missing before the first one",
+        value: |_, past| {
+            (past.waiting.1 > 0).then(|| past.waiting.0 as f64 / past.waiting.1 as f64 / 1e6)
+        },
     },
 ];
 

@@ -8,8 +8,8 @@ use haggle_agents::protocol::Submission;
 use haggle_model::grid::{AttemptRecord, GridOutcome};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, Job, JobClass, JobId, JobRecord, LostRun, MaintenanceRecord, MessageFault, Observation,
-    ProcessorSet, ProviderId, ShareRecord, Sizing, TaskRun, Time,
+    ActorId, Cast, Job, JobClass, JobId, JobRecord, LostRun, MaintenanceRecord, MessageFault,
+    Observation, ProcessorSet, ProviderId, ShareRecord, Sizing, TaskRun, Time,
 };
 use haggle_results::SettledJob;
 

@@ -25,7 +25,11 @@ pub(crate) struct DoneRows {
 
 impl DoneRows {
     pub(crate) fn new(cast: &Arc<Cast>, threshold: Span) -> DoneRows {
-        DoneRows { rows: JobRows::new(Arc::clone(cast), threshold), records: 0, record_of: Vec::new() }
+        DoneRows {
+            rows: JobRows::new(Arc::clone(cast), threshold),
+            records: 0,
+            record_of: Vec::new(),
+        }
     }
 
     /// Adds the rows of all records of a past. Returns the number of its rows.
@@ -59,9 +63,25 @@ pub(crate) struct Rows {
 
 /// Columns that describe a job as it was submitted.
 const DESCRIPTION: [&str; 19] = [
-    "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time", "job",
-    "class", "ready_time", "deadline", "priority_key", "user_id", "group_id", "executable_id", "queue_id",
-    "partition_id", "workflow", "task", "initial",
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "job",
+    "class",
+    "ready_time",
+    "deadline",
+    "priority_key",
+    "user_id",
+    "group_id",
+    "executable_id",
+    "queue_id",
+    "partition_id",
+    "workflow",
+    "task",
+    "initial",
 ];
 
 impl Rows {
@@ -84,7 +104,14 @@ impl Rows {
             }
         }
         let job_column = columns().iter().position(|it| it.name == "job").unwrap_or(0);
-        Rows { done: Arc::clone(done), count, open, columns: Mutex::default(), only_described, job_column }
+        Rows {
+            done: Arc::clone(done),
+            count,
+            open,
+            columns: Mutex::default(),
+            only_described,
+            job_column,
+        }
     }
 
     fn each<T>(&self, mut take: impl FnMut(&JobRows, usize) -> T) -> Vec<T> {
@@ -102,7 +129,8 @@ impl Rows {
                 CellValue::Integer(job) => u32::try_from(job).ok(),
                 _ => None,
             };
-            job.is_none_or(|job| all.contains(&job)) && !DESCRIPTION.contains(&columns()[column].name)
+            job.is_none_or(|job| all.contains(&job))
+                && !DESCRIPTION.contains(&columns()[column].name)
         });
         if is_hidden { CellValue::Missing } else { rows.value(row, column) }
     }
@@ -115,28 +143,35 @@ impl JobTable for Rows {
 
     fn column(&self, name: &'static str) -> Result<Arc<Column>, Refusal> {
         let place = columns().iter().position(|it| it.name == name);
-        let place = place.ok_or_else(|| Refusal::missing(format!("there is no column `{name}`")))?;
+        let place =
+            place.ok_or_else(|| Refusal::missing(format!("there is no column `{name}`")))?;
         let mut kept = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(column) = kept.get(name) {
             return Ok(Arc::clone(column));
         }
         let data = match columns()[place].kind.type_name() {
-            "float" => ColumnData::Real(self.each(|rows, row| match self.value(rows, row, place) {
-                CellValue::Real(value) => Some(value),
-                _ => None,
-            })),
-            "integer" => ColumnData::Integer(self.each(|rows, row| match self.value(rows, row, place) {
-                CellValue::Integer(value) => Some(value),
-                _ => None,
-            })),
+            "float" => {
+                ColumnData::Real(self.each(|rows, row| match self.value(rows, row, place) {
+                    CellValue::Real(value) => Some(value),
+                    _ => None,
+                }))
+            }
+            "integer" => {
+                ColumnData::Integer(self.each(|rows, row| match self.value(rows, row, place) {
+                    CellValue::Integer(value) => Some(value),
+                    _ => None,
+                }))
+            }
             _ => {
                 let mut texts: Vec<String> = Vec::new();
                 let mut codes = std::collections::HashMap::new();
                 let codes = self.each(|rows, row| match self.value(rows, row, place) {
-                    CellValue::Text(text) => Some(*codes.entry(text.to_owned()).or_insert_with(|| {
-                        texts.push(text.to_owned());
-                        texts.len() as u32 - 1
-                    })),
+                    CellValue::Text(text) => {
+                        Some(*codes.entry(text.to_owned()).or_insert_with(|| {
+                            texts.push(text.to_owned());
+                            texts.len() as u32 - 1
+                        }))
+                    }
                     _ => None,
                 });
                 ColumnData::Text(TextColumn { codes, texts })
@@ -181,7 +216,8 @@ pub(crate) fn works(past: &Past) -> Works<'_> {
 pub(crate) fn present(past: &Past, works: &Works<'_>, job: JobId, now: Time) -> Option<JobRecord> {
     let known = past.job(job)?;
     let class = known.class.unwrap_or(JobClass::Local);
-    let mut record = JobRecord::never_queued(Arc::clone(&known.job), class, JobOutcome::Unfinished, now);
+    let mut record =
+        JobRecord::never_queued(Arc::clone(&known.job), class, JobOutcome::Unfinished, now);
     if let Some(pieces) = past.pieces.get(&job) {
         record.lost.clone_from(&pieces.lost);
         record.provider = record.lost.last().map(|it| it.provider);

@@ -49,7 +49,8 @@ fn unknown(id: &str) -> Refusal {
 /// Changes of the number of waiting attempts.
 fn waiting(past: &Past, chart: Option<usize>, now: Time) -> Changes {
     let mut changes = Changes::new();
-    let is_here = |place: ProviderId| chart.is_none_or(|chart| past.bars.layout.chart(place) == chart);
+    let is_here =
+        |place: ProviderId| chart.is_none_or(|chart| past.bars.layout.chart(place) == chart);
     let mut add = |place: ProviderId, queued: Option<Time>, until: Option<Time>| {
         if let (Some(queued), Some(until)) = (queued, until)
             && is_here(place)
@@ -97,7 +98,8 @@ fn waiting(past: &Past, chart: Option<usize>, now: Time) -> Changes {
 fn busy(scene: &crate::scene::Scene, chart: Option<usize>) -> Changes {
     let charts = scene.charts.iter().enumerate();
     let charts = charts.filter(|(number, _)| chart.is_none_or(|it| it == *number));
-    let bars = charts.flat_map(|(_, chart)| chart.bars()).filter(|bar| bar.look & flag::PLANNED == 0);
+    let bars =
+        charts.flat_map(|(_, chart)| chart.bars()).filter(|bar| bar.look & flag::PLANNED == 0);
     let changes = bars.flat_map(|bar| {
         let rows = i32::try_from(bar.rows).unwrap_or(i32::MAX);
         [(bar.start, rows), (bar.end, -rows)]

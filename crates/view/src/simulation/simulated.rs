@@ -21,9 +21,9 @@ use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
 use crate::scene::{ChartKind, Scene};
 use crate::shown::shown;
 use crate::view::{
-    ActorEntry, ChartEntry, Identity, JobAnswer, Known, Match, MessageEntry, MessagesAnswer, MessagesKept,
-    MessagesQuery, MetricEntry, Overview, Picture, PictureQuery, SeriesAnswer, SeriesEntry, SeriesQuery, TableEntry,
-    Told,
+    ActorEntry, ChartEntry, Identity, JobAnswer, Known, Match, MessageEntry, MessagesAnswer,
+    MessagesKept, MessagesQuery, MetricEntry, Overview, Picture, PictureQuery, SeriesAnswer,
+    SeriesEntry, SeriesQuery, TableEntry, Told,
 };
 use crate::{Kind, Refusal, View};
 
@@ -124,8 +124,10 @@ impl View for Simulated {
         let scene = self.scene()?;
         let now = clamped(moment.now.as_micros());
         let (from, until) = scene.span().unwrap_or((0, 0));
-        let horizon = self.script.scenario.scenario.horizon.map_or(0, |it| clamped(it.0.as_micros()));
-        let charts = scene.charts.iter().enumerate().map(|(id, it)| ChartEntry::of(id, it)).collect();
+        let horizon =
+            self.script.scenario.scenario.horizon.map_or(0, |it| clamped(it.0.as_micros()));
+        let charts =
+            scene.charts.iter().enumerate().map(|(id, it)| ChartEntry::of(id, it)).collect();
         let metric = |(measure, value): (&super::measures::Measure, &Option<f64>)| {
             value.map(|value| MetricEntry {
                 name: measure.name.to_owned(),
@@ -238,9 +240,10 @@ impl View for Simulated {
         let first = query.from.map_or(0, |from| {
             past.messages.partition_point(|it| clamped(it.time.as_micros()) < from)
         });
-        let here = past.messages.from(first).take_while(|it| {
-            query.to.is_none_or(|to| clamped(it.time.as_micros()) < to)
-        });
+        let here = past
+            .messages
+            .from(first)
+            .take_while(|it| query.to.is_none_or(|to| clamped(it.time.as_micros()) < to));
         let involves = |it: &super::past::Delivered, actor: Option<ActorId>| {
             actor.is_none_or(|actor| it.from == actor || it.to == actor)
         };
@@ -268,7 +271,8 @@ impl View for Simulated {
             });
         }
         let dropped = past.messages.dropped();
-        answer.note = (dropped > 0).then(|| format!("the first {dropped} messages are no longer kept"));
+        answer.note =
+            (dropped > 0).then(|| format!("the first {dropped} messages are no longer kept"));
         Ok(answer)
     }
 
@@ -334,9 +338,14 @@ fn series_of(scene: &Scene) -> Vec<SeriesEntry> {
     let of = |chart: Option<usize>, name: Option<&str>| {
         let place = chart.map_or_else(|| "all".to_owned(), |it| it.to_string());
         let behind = name.map_or_else(String::new, |it| format!(", {}", shown(it)));
-        [("queue", "waiting jobs", "jobs"), ("busy", "busy processors", "processors")].map(|(id, title, unit)| {
-            SeriesEntry { id: format!("{id}:{place}"), title: format!("{title}{behind}"), unit, chart }
-        })
+        [("queue", "waiting jobs", "jobs"), ("busy", "busy processors", "processors")].map(
+            |(id, title, unit)| SeriesEntry {
+                id: format!("{id}:{place}"),
+                title: format!("{title}{behind}"),
+                unit,
+                chart,
+            },
+        )
     };
     let each = scene.charts.iter().enumerate().flat_map(|(id, it)| of(Some(id), Some(&it.name)));
     of(None, None).into_iter().chain(each).collect()
@@ -349,7 +358,8 @@ fn found(past: &Past, scene: &Scene, text: &str) -> Vec<Match> {
         return Vec::new();
     }
     let has = |name: &str| name.to_lowercase().contains(&wanted);
-    let plain = |kind, id, label: &str| Match { kind, id, label: shown(label), chart: None, row: None };
+    let plain =
+        |kind, id, label: &str| Match { kind, id, label: shown(label), chart: None, row: None };
     let number = wanted.parse::<u32>().ok().and_then(|it| past.jobs.get(it as usize)?.as_ref());
     let label = |known: &super::past::Known| {
         let workload = past.cast().workloads.get(usize::from(known.job.workload));
@@ -361,7 +371,8 @@ fn found(past: &Past, scene: &Scene, text: &str) -> Vec<Match> {
     let actors = past.cast().actors.iter().enumerate().filter(|(_, it)| has(&it.name));
     let actors = actors.map(|(id, it)| plain("actor", id, &it.name));
     let grids = scene.charts.iter().enumerate().filter(|(_, it)| it.kind == ChartKind::Grid);
-    let bands = grids.flat_map(|(chart, it)| it.bands.iter().enumerate().map(move |band| (chart, band)));
+    let bands =
+        grids.flat_map(|(chart, it)| it.bands.iter().enumerate().map(move |band| (chart, band)));
     let bands = bands.filter(|(_, (_, band))| has(&band.name)).map(|(chart, (id, band))| Match {
         chart: Some(chart),
         row: Some(band.first_row),
@@ -370,5 +381,12 @@ fn found(past: &Past, scene: &Scene, text: &str) -> Vec<Match> {
     let is_label = wanted.contains('!');
     let labelled = past.jobs.iter().flatten().filter(|known| is_label && has(&label(known)));
     let labelled = labelled.map(|known| plain("job", known.job.id.0 as usize, &label(known)));
-    by_number.into_iter().chain(charts).chain(actors).chain(bands).chain(labelled).take(FOUND_MAX).collect()
+    by_number
+        .into_iter()
+        .chain(charts)
+        .chain(actors)
+        .chain(bands)
+        .chain(labelled)
+        .take(FOUND_MAX)
+        .collect()
 }

@@ -144,7 +144,8 @@ impl Stepper {
 
     /// Begins a step. Returns the version before it.
     pub(crate) fn go(&self, aim: Aim) -> Result<u64, Refusal> {
-        let free = self.shown.busy.compare_exchange(false, true, Ordering::AcqRel, Ordering::Acquire);
+        let free =
+            self.shown.busy.compare_exchange(false, true, Ordering::AcqRel, Ordering::Acquire);
         if free.is_err() {
             return Err(Refusal::conflict("a step goes on", "wait for its end, or stop it"));
         }
@@ -163,13 +164,21 @@ impl Stepper {
         let (answer, answered) = mpsc::channel();
         self.send(Request::Look(actor, answer))?;
         answered.recv_timeout(PATIENCE).map_err(|_| {
-            Refusal::conflict("the simulation is busy with a long message", "ask again, or stop the step")
+            Refusal::conflict(
+                "the simulation is busy with a long message",
+                "ask again, or stop the step",
+            )
         })
     }
 
     fn send(&self, request: Request) -> Result<(), Refusal> {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = |_| Refusal::conflict("the simulation has ended by a mistake in haggle", "open the scenario again");
+        let gone = |_| {
+            Refusal::conflict(
+                "the simulation has ended by a mistake in haggle",
+                "open the scenario again",
+            )
+        };
         requests.send(request).map_err(gone)
     }
 }

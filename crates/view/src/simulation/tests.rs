@@ -22,12 +22,12 @@ use super::stepper::{Aim, Phase};
 use super::until::{StepRequest, Until};
 use super::walk::{Script, Stop, Walk};
 use super::{BranchRequest, Simulated, open};
+use crate::View;
 use crate::clock::clamped;
 use crate::jobs::JobsQuery;
 use crate::results::RunView;
 use crate::scene::{Bar, Chart, ChartKind, Scene, flag};
 use crate::view::MessagesQuery;
-use crate::View;
 
 fn scenarios() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -97,8 +97,13 @@ fn carry_out(script: &Script, folder: &Path) {
         figures: Figures::Skip,
     };
     let stop = AtomicBool::new(false);
-    let conduct =
-        Conduct { driver: Driver::Sequential, stop: &stop, watch: &Unwatched, check: false, warnings: &[] };
+    let conduct = Conduct {
+        driver: Driver::Sequential,
+        stop: &stop,
+        watch: &Unwatched,
+        check: false,
+        warnings: &[],
+    };
     run(&script.scenario, &script.folder, Some(&destination), &conduct).expect("it runs");
 }
 
@@ -107,7 +112,10 @@ fn bars_of(chart: &Chart) -> Vec<String> {
     let is_grid = chart.kind == ChartKind::Grid;
     let text = |bar: &Bar| {
         let row = if is_grid { 0 } else { bar.row };
-        format!("{} {} {} {} {row} {} {} {}", bar.job, bar.attempt, bar.start, bar.end, bar.rows, bar.look, bar.colour)
+        format!(
+            "{} {} {} {} {row} {} {} {}",
+            bar.job, bar.attempt, bar.start, bar.end, bar.rows, bar.look, bar.colour
+        )
     };
     let mut bars = Vec::from_iter(chart.bars().map(text));
     bars.sort();
@@ -155,8 +163,14 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
         // The same from the tables themselves.
         let reader = RunReader::open(&results).expect("results");
         let rows = reader.placements().expect("placements");
-        let chart_of = |row: &PlacementRow| scene.charts.iter().position(|it| it.name == row.provider);
-        let bars: usize = scene.charts.iter().filter(|it| it.kind != ChartKind::Grid).map(|it| it.bars().count()).sum();
+        let chart_of =
+            |row: &PlacementRow| scene.charts.iter().position(|it| it.name == row.provider);
+        let bars: usize = scene
+            .charts
+            .iter()
+            .filter(|it| it.kind != ChartKind::Grid)
+            .map(|it| it.bars().count())
+            .sum();
         assert_eq!(bars, rows.len(), "{name}");
         for row in rows {
             let chart = &scene.charts[chart_of(&row).expect("a chart")];
@@ -181,7 +195,9 @@ fn the_table_of_jobs_becomes_that_of_the_run() {
         let Some(script) = script(name, &[], Driver::Sequential) else { continue };
         let folder = tempfile::tempdir().expect("a folder");
         carry_out(&script, &folder.path().join("run"));
-        let view = open(script.scenario.clone(), &script.folder, Path::new("a.toml"), script.driver).expect("a world");
+        let view =
+            open(script.scenario.clone(), &script.folder, Path::new("a.toml"), script.driver)
+                .expect("a world");
         step(&view, r#"{"end": true}"#);
         let reader = RunReader::open(&folder.path().join("run")).expect("results");
         let rows: Vec<JobRow> = reader.jobs().expect("jobs");
@@ -243,7 +259,8 @@ fn going_back_and_forth_leaves_no_trace() {
             prints.insert(number, print(&fresh));
         }
         let numbers = Vec::from_iter(prints.keys().copied());
-        let mut runner = TestRunner::new(Config { cases: 12, failure_persistence: None, ..Config::default() });
+        let mut runner =
+            TestRunner::new(Config { cases: 12, failure_persistence: None, ..Config::default() });
         let cell = std::cell::RefCell::new(there);
         let ways = proptest::collection::vec(0..numbers.len(), 1..4);
         let done = runner.run(&ways, |ways| {
@@ -298,7 +315,8 @@ fn wait(view: &Simulated) -> String {
 }
 
 fn view(script: Script) -> Simulated {
-    open(script.scenario, &script.folder, Path::new("quickstart.toml"), script.driver).expect("a world")
+    open(script.scenario, &script.folder, Path::new("quickstart.toml"), script.driver)
+        .expect("a world")
 }
 
 #[test]
@@ -308,8 +326,12 @@ fn each_step_says_why_it_stopped() {
     assert_eq!(step(&view, r#"{"instants": 2}"#), "2 instants");
     assert_eq!(step(&view, r#"{"span": 3600000000}"#).split(' ').next(), Some("time"));
     let past = view.stepper.moment();
-    let waits = (0..).find(|&it| past.past.job(haggle_model::JobId(it)).is_none()).expect("a job to come");
-    assert!(step(&view, &format!(r#"{{"starts": {waits}}}"#)).starts_with(&format!("job {waits} has started at")));
+    let waits =
+        (0..).find(|&it| past.past.job(haggle_model::JobId(it)).is_none()).expect("a job to come");
+    assert!(
+        step(&view, &format!(r#"{{"starts": {waits}}}"#))
+            .starts_with(&format!("job {waits} has started at"))
+    );
     let scene = view.scene().expect("charts");
     let is_it = |bar: &&Bar| bar.job == waits && bar.look & flag::RUNNING != 0;
     assert!(scene.charts.iter().flat_map(|it| it.bars()).any(|bar| is_it(&bar)));
@@ -318,7 +340,8 @@ fn each_step_says_why_it_stopped() {
     let moment = view.stepper.moment();
     let receiver = moment.past.messages.iter().last().expect("a message").to;
     let name = super::walk::name(&view.stepper.cast, receiver).to_owned();
-    let sent = step(&view, &format!(r#"{{"message": {{"receiver": "{name}", "kind": "submit"}}}}"#));
+    let sent =
+        step(&view, &format!(r#"{{"message": {{"receiver": "{name}", "kind": "submit"}}}}"#));
     assert!(sent.contains("has sent submit to"), "{sent}");
     let held = step(&view, r#"{"condition": "jobs_over >= 200 && utilisation > 0"}"#);
     assert_eq!(held, "the condition holds: jobs_over >= 200 && utilisation > 0");
@@ -331,12 +354,25 @@ fn each_step_says_why_it_stopped() {
 fn broken_requests_are_refused() {
     let view = view(quickstart());
     for request in [
-        "", "[]", "{}", r#"{"messages": 0}"#, r#"{"messages": -1}"#, r#"{"time": -1}"#, r#"{"span": 0}"#,
-        r#"{"messages": 1, "end": true}"#, r#"{"end": false}"#, r#"{"message": {"sender": "nobody"}}"#,
-        r#"{"message": {"kind": "<b>"}}"#, r#"{"message": {"word": 1}}"#, r#"{"condition": "jobs >"}"#,
-        r#"{"condition": "waits > 1"}"#, r#"{"starts": -4}"#, r#"{"messages": 99999999999999999999999}"#,
+        "",
+        "[]",
+        "{}",
+        r#"{"messages": 0}"#,
+        r#"{"messages": -1}"#,
+        r#"{"time": -1}"#,
+        r#"{"span": 0}"#,
+        r#"{"messages": 1, "end": true}"#,
+        r#"{"end": false}"#,
+        r#"{"message": {"sender": "nobody"}}"#,
+        r#"{"message": {"kind": "<b>"}}"#,
+        r#"{"message": {"word": 1}}"#,
+        r#"{"condition": "jobs >"}"#,
+        r#"{"condition": "waits > 1"}"#,
+        r#"{"starts": -4}"#,
+        r#"{"messages": 99999999999999999999999}"#,
     ] {
-        let refused = StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view.stepper.cast));
+        let refused =
+            StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view.stepper.cast));
         let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
         assert!((400..500).contains(&refused.status) && !refused.error.is_empty(), "{request}");
     }
@@ -348,7 +384,10 @@ fn broken_requests_are_refused() {
 
 #[test]
 fn a_long_run_can_be_stopped_and_goes_on() {
-    let view = view(script("quickstart", &[("workload.*.jobs", "100000")], Driver::Sequential).expect("one run"));
+    let view = view(
+        script("quickstart", &[("workload.*.jobs", "100000")], Driver::Sequential)
+            .expect("one run"),
+    );
     view.stepper.go(Aim::Forward(Until::End)).expect("it begins");
     assert_eq!(view.stepper.go(Aim::Forward(Until::End)).map_err(|it| it.status), Err(409));
     // An answer does not wait for the run, which has no client.
@@ -373,7 +412,9 @@ fn a_branch_has_the_same_past_and_another_future() {
     let early = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
     let _ = early.map(|it| wait(&it));
     let request = format!(r#"{{"set": ["provider.{provider}.policy=fcfs"]}}"#);
-    let branch = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it)).expect("a branch");
+    let branch = BranchRequest::read(request.as_bytes())
+        .and_then(|it| base.branch(0, it))
+        .expect("a branch");
     wait(&branch);
     let (here, there) = (base.stepper.moment(), branch.stepper.moment());
     assert_eq!((here.number, here.now, here.next), (there.number, there.now, there.next));
@@ -385,8 +426,13 @@ fn a_branch_has_the_same_past_and_another_future() {
     step(&branch, r#"{"end": true}"#);
     assert_ne!(said(&base.stepper.moment()), said(&branch.stepper.moment()));
     for request in [
-        r#"{}"#, r#"{"set": ["nothing"]}"#, r#"{"set": ["provider.nobody.policy=fcfs"]}"#, r#"{"fail": ["x"]}"#,
-        r#"{"fail": ["nobody:1@9d"]}"#, r#"{"submit": "["}"#, r#"{"set": 3}"#,
+        r#"{}"#,
+        r#"{"set": ["nothing"]}"#,
+        r#"{"set": ["provider.nobody.policy=fcfs"]}"#,
+        r#"{"fail": ["x"]}"#,
+        r#"{"fail": ["nobody:1@9d"]}"#,
+        r#"{"submit": "["}"#,
+        r#"{"set": 3}"#,
     ] {
         let refused = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
         let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
@@ -402,12 +448,17 @@ fn an_actor_sees_nothing_of_others() {
     let cast = &view.stepper.cast;
     for provider in &cast.providers {
         let me = &provider.name;
-        let others = Vec::from_iter(cast.providers.iter().map(|it| &it.name).filter(|it| *it != me));
+        let others =
+            Vec::from_iter(cast.providers.iter().map(|it| &it.name).filter(|it| *it != me));
         let known = view.known_to(me).expect("it is known");
         assert_eq!(known.charts.len(), 1);
-        let query = MessagesQuery { known_to: Some(me.clone()), count: 10_000, ..MessagesQuery::default() };
+        let query =
+            MessagesQuery { known_to: Some(me.clone()), count: 10_000, ..MessagesQuery::default() };
         let messages = view.messages(&query).expect("messages");
-        assert!(messages.total > 0 && messages.rows.iter().all(|it| &it.sender == me || &it.receiver == me));
+        assert!(
+            messages.total > 0
+                && messages.rows.iter().all(|it| &it.sender == me || &it.receiver == me)
+        );
         let query = JobsQuery { known_to: Some(me.clone()), count: 1_000, ..JobsQuery::default() };
         let jobs = view.jobs(&query).expect("jobs");
         assert!(jobs.matching > 0 && jobs.matching < moment.past.arrived as usize);

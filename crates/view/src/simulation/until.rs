@@ -65,7 +65,8 @@ pub(crate) struct Pattern {
     pub(crate) job: Option<JobId>,
 }
 
-const KEYS: &str = "give one of messages, instants, time, span, starts, ends, message, condition and end";
+const KEYS: &str =
+    "give one of messages, instants, time, span, starts, ends, message, condition and end";
 
 impl StepRequest {
     /// Reads a request.
@@ -76,7 +77,8 @@ impl StepRequest {
 
     /// The step, with names as numbers.
     pub(crate) fn until(self, cast: &Cast) -> Result<Until, Refusal> {
-        let StepRequest { messages, instants, time, span, starts, ends, message, condition, end } = self;
+        let StepRequest { messages, instants, time, span, starts, ends, message, condition, end } =
+            self;
         let mut all: Vec<Until> = Vec::new();
         all.extend(messages.map(Until::Messages));
         all.extend(instants.map(Until::Instants));
@@ -91,7 +93,8 @@ impl StepRequest {
             // Read again by the thread of the simulation, because its engine stays on one thread.
             read_condition(&text).map_err(|mistake| {
                 let names = measures::names().join(", ");
-                let help = format!("a condition such as `jobs_waiting > 10` is over the numbers {names}");
+                let help =
+                    format!("a condition such as `jobs_waiting > 10` is over the numbers {names}");
                 Refusal::wrong(format!("condition: {}", mistake.message), &help)
             })?;
             all.push(Until::Condition(text));
@@ -120,13 +123,19 @@ impl MessageRequest {
         let MessageRequest { sender, receiver, kind, job } = self;
         let actor = |name: Option<String>| name.map(|name| actor(cast, &name)).transpose();
         let is_word = |kind: &str| {
-            (1..=64).contains(&kind.len()) && kind.bytes().all(|it| it.is_ascii_lowercase() || it == b'_')
+            (1..=64).contains(&kind.len())
+                && kind.bytes().all(|it| it.is_ascii_lowercase() || it == b'_')
         };
         if kind.as_deref().is_some_and(|kind| !is_word(kind)) {
             let help = "write a word of the table of messages, such as submit or load_answer";
             return Err(Refusal::wrong("that is no kind of message", help));
         }
-        Ok(Pattern { sender: actor(sender)?, receiver: actor(receiver)?, kind, job: job.map(JobId) })
+        Ok(Pattern {
+            sender: actor(sender)?,
+            receiver: actor(receiver)?,
+            kind,
+            job: job.map(JobId),
+        })
     }
 }
 

@@ -197,7 +197,12 @@ impl Walk {
             Until::Condition(text) => {
                 let condition = match read_condition(&text) {
                     Ok(condition) => condition,
-                    Err(mistake) => return Stop::Reached(format!("the condition has a mistake: {}", mistake.message)),
+                    Err(mistake) => {
+                        return Stop::Reached(format!(
+                            "the condition has a mistake: {}",
+                            mistake.message
+                        ));
+                    }
                 };
                 let mut measures = self.measures();
                 self.each(look_out, |walk, step| {
@@ -206,7 +211,9 @@ impl Walk {
                     match condition.holds(|name| measures.value(desk.past(), name)) {
                         Ok(false) => None,
                         Ok(true) => Some(format!("the condition holds: {text}")),
-                        Err(mistake) => Some(format!("the condition has a mistake: {}", mistake.message)),
+                        Err(mistake) => {
+                            Some(format!("the condition has a mistake: {}", mistake.message))
+                        }
                     }
                 })
             }
@@ -293,7 +300,11 @@ impl Walk {
         })
     }
 
-    fn time(&mut self, time: Time, look_out: &mut dyn FnMut(&Walk) -> bool) -> Result<Stop, RunError> {
+    fn time(
+        &mut self,
+        time: Time,
+        look_out: &mut dyn FnMut(&Walk) -> bool,
+    ) -> Result<Stop, RunError> {
         let reached = |time: Time| Stop::Reached(format!("time {time} s"));
         let is_due = |walk: &Walk| walk.next.is_some_and(|next| next <= time);
         if is_due(self) {
@@ -309,14 +320,22 @@ impl Walk {
         Ok(reached(time))
     }
 
-    fn ends(&mut self, job: JobId, look_out: &mut dyn FnMut(&Walk) -> bool) -> Result<Stop, RunError> {
+    fn ends(
+        &mut self,
+        job: JobId,
+        look_out: &mut dyn FnMut(&Walk) -> bool,
+    ) -> Result<Stop, RunError> {
         if let Some(over) = self.over(job) {
             return Ok(Stop::Reached(format!("job {job} was over at {over} s")));
         }
         self.each(look_out, |walk, _| walk.over(job).map(|_| format!("job {job} is over")))
     }
 
-    fn starts(&mut self, job: JobId, look_out: &mut dyn FnMut(&Walk) -> bool) -> Result<Stop, RunError> {
+    fn starts(
+        &mut self,
+        job: JobId,
+        look_out: &mut dyn FnMut(&Walk) -> bool,
+    ) -> Result<Stop, RunError> {
         if self.measures().runs(job) {
             return Ok(Stop::Reached(format!("job {job} runs")));
         }

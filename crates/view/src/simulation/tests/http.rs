@@ -48,8 +48,10 @@ impl Served {
         let mut stream = TcpStream::connect(host).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
         let length = body.len();
-        let head = format!("{method} /{token}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
-        let head = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+        let head =
+            format!("{method} /{token}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        let head =
+            format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
         stream.write_all(format!("{head}{body}").as_bytes()).expect("it is sent");
         stream
     }
@@ -91,9 +93,13 @@ impl Served {
 fn two_clients_step_go_back_and_branch() {
     let served = Served::new(quickstart());
     let first = served.get("api/views/0/state");
-    assert_eq!((&first["messages"], &first["state"], &first["now"]), (&json!(0), &json!("paused"), &json!(0)));
+    assert_eq!(
+        (&first["messages"], &first["state"], &first["now"]),
+        (&json!(0), &json!("paused"), &json!(0))
+    );
     // The second client waits for the step of the first one.
-    let mut waiting = served.send("GET", &format!("api/views/0/state?after={}", first["version"]), "");
+    let mut waiting =
+        served.send("GET", &format!("api/views/0/state?after={}", first["version"]), "");
     let state = served.change("api/views/0/steps", &json!({ "messages": 500 }));
     assert_eq!((&state["messages"], &state["stopped_by"]), (&json!(500), &json!("500 messages")));
     let mut text = String::new();
@@ -101,14 +107,23 @@ fn two_clients_step_go_back_and_branch() {
     assert!(text.contains("\"state\":\"running\"") || text.contains("\"messages\":500"), "{text}");
     let overview = served.get("api/views/0");
     assert_eq!((&overview["kind"], &overview["now"]), (&json!("simulation"), &state["now"]));
-    assert!(overview["metrics"].as_array().is_some_and(|it| it.iter().any(|it| it["name"] == "jobs_over")));
+    assert!(
+        overview["metrics"]
+            .as_array()
+            .is_some_and(|it| it.iter().any(|it| it["name"] == "jobs_over"))
+    );
     let jobs = served.get("api/views/0/jobs?count=5");
     assert_eq!(jobs["rows"].as_array().map(Vec::len), Some(5), "{jobs}");
     let messages = served.get("api/views/0/messages?count=1000");
     assert!(messages["total"].as_u64().is_some_and(|it| it > 10));
-    let series = served.get("api/views/0/series?id=queue:all&id=busy:0&from=0&to=86400000000&columns=24");
+    let series =
+        served.get("api/views/0/series?id=queue:all&id=busy:0&from=0&to=86400000000&columns=24");
     assert_eq!(series["series"].as_array().map(Vec::len), Some(2));
-    assert!(series["series"][1]["max"].as_array().is_some_and(|it| it.iter().any(|it| it.as_f64() > Some(0.0))));
+    assert!(
+        series["series"][1]["max"]
+            .as_array()
+            .is_some_and(|it| it.iter().any(|it| it.as_f64() > Some(0.0)))
+    );
     let job = served.get("api/views/0/jobs/0");
     assert!(job["story"]["lines"].as_array().is_some_and(|it| it.len() > 2), "{job}");
     let actor = overview["actors"][0]["name"].as_str().expect("a name").to_owned();
@@ -119,18 +134,26 @@ fn two_clients_step_go_back_and_branch() {
     assert!(back["version"].as_u64() > state["version"].as_u64());
     let back = served.change("api/views/0/back", &json!({ "instants": 1 }));
     assert!(back["messages"].as_u64().is_some_and(|it| it < 123));
-    let again = served.change("api/views/0/steps", &json!({ "messages": 500 - back["messages"].as_u64().unwrap_or(0) }));
+    let again = served.change(
+        "api/views/0/steps",
+        &json!({ "messages": 500 - back["messages"].as_u64().unwrap_or(0) }),
+    );
     assert_eq!((&again["messages"], &again["now"]), (&state["messages"], &state["now"]));
     let fail = json!({ "fail": [format!("{actor}:1@300d..301d")] });
     let (status, branch) = served.ask("POST", "api/views/0/branches", &fail.to_string());
     assert_eq!((status, &branch["id"]), (201, &json!(1)), "{branch}");
     let views = served.get("api/views");
-    assert_eq!((&views["views"][1]["base"], &views["views"][1]["branch_at"]), (&json!(0), &state["now"]));
+    assert_eq!(
+        (&views["views"][1]["base"], &views["views"][1]["branch_at"]),
+        (&json!(0), &state["now"])
+    );
 }
 
 #[test]
 fn a_client_that_goes_away_stops_no_run() {
-    let served = Served::new(script("quickstart", &[("workload.*.jobs", "3000")], Driver::Sequential).expect("one run"));
+    let served = Served::new(
+        script("quickstart", &[("workload.*.jobs", "3000")], Driver::Sequential).expect("one run"),
+    );
     drop(served.send("POST", "api/views/0/steps", r#"{"end": true}"#));
     drop(served.send("GET", "api/views/0/state?after=1", ""));
     loop {
