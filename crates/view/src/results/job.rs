@@ -64,7 +64,7 @@ fn bars(data: &Data, job: u32) -> Vec<JobBar> {
     let scene = data.scene.read().unwrap_or_else(PoisonError::into_inner);
     let mut bars = Vec::new();
     for (chart, it) in scene.charts.iter().enumerate() {
-        let own = it.bars().iter().filter(|bar| bar.job == job);
+        let own = it.bars().filter(|bar| bar.job == job);
         bars.extend(own.map(|bar| JobBar {
             chart,
             row: bar.row,

@@ -47,7 +47,7 @@ fn on_own_rows(data: &Data, actor: &str, known: &mut Known) {
     for (id, chart) in scene.charts.iter().enumerate() {
         if is_called(&chart.name, actor) {
             known.charts.push(id);
-            known.jobs.extend(chart.bars().iter().map(|bar| bar.job));
+            known.jobs.extend(chart.bars().map(|bar| bar.job));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use haggle_experiment::ExperimentError;
 use haggle_experiment::figures::picture_of;
-use haggle_model::Span;
+use haggle_model::{Span, Time};
 use haggle_plots::load::Tables;
 use haggle_results::{RunReader, Table};
 use haggle_scenario::file::{Figure, FigureKind, ImageFormat, Shown};
-use haggle_scenario::quantity::{Name, PictureSize, TimeSpan};
+use haggle_scenario::quantity::{Instant, Name, PictureSize, TimeSpan};
 
 use super::{Data, jobs};
 use crate::Refusal;
@@ -81,10 +81,10 @@ fn figure(query: &PictureQuery) -> Result<Figure, Refusal> {
     let provider = provider.map_err(|_| {
         wrong("the provider has a name that figures cannot use", "draw all providers")
     })?;
-    let time = |time: Option<i64>, key| {
-        time.filter(|_| kind.uses(key)).map(|it| TimeSpan(Span::from_micros(it.max(0))))
-    };
-    let (from, until) = (time(query.from, "from"), time(query.to, "until"));
+    let from = query.from.filter(|_| kind.uses("from"));
+    let from = from.map(|it| Instant(Time::from_micros(it)));
+    let until = query.to.filter(|_| kind.uses("until"));
+    let until = until.map(|it| TimeSpan(Span::from_micros(it.max(0))));
     Ok(Figure {
         format,
         size,

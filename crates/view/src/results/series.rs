@@ -79,7 +79,7 @@ fn busy(data: &Data, chart: Option<usize>) -> Vec<(i64, i32)> {
 }
 
 fn busy_of(chart: &Chart, changes: &mut Vec<(i64, i32)>) {
-    for bar in chart.bars().iter().filter(|bar| bar.end > bar.start) {
+    for bar in chart.bars().filter(|bar| bar.end > bar.start) {
         let rows = i32::try_from(bar.rows).unwrap_or(i32::MAX);
         changes.extend([(bar.start, rows), (bar.end, -rows)]);
     }
