@@ -54,7 +54,11 @@ fn figures_over_axes_belong_to_the_experiment_and_the_others_to_each_run() {
 
 #[test]
 fn copies_are_made_and_groups_stand_for_them() {
-    let scenario = read(EVERYTHING).expect("valid").scenario;
+    let experiment = read(EVERYTHING).expect("valid");
+    // The axes of the whole sweep name the provider as it is written.
+    let written = &experiment.scenario.providers;
+    assert!(written.len() == 1 && written[0].count == 3, "{written:?}");
+    let scenario = &experiment.variants[0].scenario;
     let names: Vec<&str> =
         scenario.providers.iter().map(|provider| provider.name.as_str()).collect();
     assert_eq!(names, ["site-1", "site-2", "site-3"]);

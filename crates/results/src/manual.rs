@@ -28,6 +28,7 @@ to repeat the run; `compare` reads it for the keys that differ. `about` has the 
 | `name` | name of the scenario, with which titles of figures begin |
 | `workloads` | of each its `name`, its `users` (`name`, `submits_to`: a provider, a metascheduler or a grid), the `share` of a resource that its jobs request, 0 to 1, if they do, and `on_grid`: `always` (its jobs run on a grid only), `sometimes` (on a grid or on providers), or missing (never) |
 | `horizon` | time at which the run had to end, even with jobs left, s; missing: the run ended when every job had ended |
+| `changes` | instants at which a `[[change]]` takes effect, s; missing: none |
 | `instant_messages` | true if messages took no time and all of them arrived |
 | `static_schedules` | true if tasks ran on a grid by schedules made in advance, one at a time on each resource; else missing |
 | `schedules_anew` | true if these schedules were made anew when resources failed or worked again; else missing |

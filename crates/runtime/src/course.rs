@@ -542,8 +542,8 @@ impl Course {
         None
     }
 
-    /// True if the message restarts an actor for which others may wait, or which a search of histories let crash: a history
-    /// is judged when all of its actors are up.
+    /// True if the message restarts an actor for which others may wait. The same holds for an actor that a search of
+    /// histories let crash, since a history is judged when all of its actors are up.
     fn comes_back(&self, delivery: &Delivery<Message>) -> bool {
         let to = delivery.to;
         matches!(delivery.message, Message::Run(RunMessage::Restarted))
