@@ -105,21 +105,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 /// When the command ends.
 struct End {
     at: Option<Instant>,
-    /// Views whose tables must have been read first.
-    read: Vec<Arc<RunView>>,
+    /// Views whose tables must have been read first; `None` = the time alone counts.
+    read: Option<Vec<Arc<RunView>>>,
 }
 
 impl End {
     fn of(args: &Args, opened: Vec<Arc<RunView>>) -> End {
         let after = args.ends_after.map(|it| Duration::from_secs_f64(it.0.as_secs_f64().max(0.0)));
         match after {
-            Some(Duration::ZERO) => End { at: None, read: opened },
-            after => End { at: after.map(|it| Instant::now() + it), read: Vec::new() },
+            Some(Duration::ZERO) => End { at: None, read: Some(opened) },
+            after => End { at: after.map(|it| Instant::now() + it), read: None },
         }
     }
 
     fn is_now(&self) -> bool {
-        let is_read = || !self.read.is_empty() && self.read.iter().all(|it| it.is_read());
+        let is_read = || self.read.as_ref().is_some_and(|all| all.iter().all(|it| it.is_read()));
         STOP.load(Ordering::Acquire) || self.at.is_some_and(|at| at <= Instant::now()) || is_read()
     }
 }

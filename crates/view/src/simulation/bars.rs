@@ -24,6 +24,9 @@ const FRESH: usize = 1_024;
 /// Work of a machine that is planned and shown; the rest of a long queue is not drawn.
 const PLANNED_MAX: usize = 1_000;
 
+/// Planned work times rows that are examined for it; of wide machines, less work is drawn.
+const EXAMINED_MAX: usize = 500_000;
+
 /// Bars of attempts that are over, and of their promises. Copies share their parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
@@ -281,7 +284,8 @@ pub(crate) fn of_machine(
             .filter_map(|work| Some((work.start?, work.end?, work))),
     );
     planned.sort_by_key(|&(start, end, work)| (start, end, work.job));
-    for (start, end, work) in planned.into_iter().take(PLANNED_MAX) {
+    let most = PLANNED_MAX.min(EXAMINED_MAX / (rows as usize).max(1));
+    for (start, end, work) in planned.into_iter().take(most) {
         let (Some(look), Some(places)) = (look(work), free.choose(work.processors, start, end))
         else {
             continue;

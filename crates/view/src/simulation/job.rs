@@ -189,7 +189,7 @@ fn story(past: &Past, known: &Known, attempts: &[JobAttempt]) -> Story {
     let workload = cast.workloads.get(usize::from(job.workload)).map_or("", String::as_str);
     let line = |(time, _, text)| StoryLine { time: Some(time), text };
     Story {
-        title: shown(&format!("job {} ({workload}!{})", job.id, job.number)),
+        title: shown(&format!("job {} ({workload}!{})", job.id.0, job.number)),
         lines: lines.into_iter().map(line).collect(),
     }
 }

@@ -94,13 +94,13 @@ mod tests {
         let mut log = Log::default();
         (0..1_000).for_each(|it| log.push(it));
         let mut other = log.clone();
-        other.push(7);
-        log.push(8);
+        other.push(1_007);
+        log.push(1_008);
         *other.get_mut(3).expect("an item") = 30;
         assert_eq!((log.len(), other.len()), (1_001, 1_001));
-        assert_eq!((log.get(1_000), other.get(1_000)), (Some(&8), Some(&7)));
+        assert_eq!((log.get(1_000), other.get(1_000)), (Some(&1_008), Some(&1_007)));
         assert_eq!((log.get(3), other.get(3)), (Some(&3), Some(&30)));
-        assert_eq!(log.from(998).copied().collect::<Vec<_>>(), [998, 999, 8]);
+        assert_eq!(log.from(998).copied().collect::<Vec<_>>(), [998, 999, 1_008]);
         assert_eq!(log.partition_point(|&it| it < 700), 700);
     }
 

@@ -22,7 +22,7 @@ pub(crate) const MEASURES: &[Measure] = &[
     Measure {
         name: "now",
         unit: "s",
-        meaning: "time of the last message, s",
+        meaning: "time of the last message",
         value: |it, _| Some(it.now.as_secs_f64()),
     },
     Measure {
@@ -85,7 +85,7 @@ pub(crate) const MEASURES: &[Measure] = &[
     Measure {
         name: "mean_waiting_time",
         unit: "s",
-        meaning: "mean waiting time of the jobs that have started and are over, s; missing before the first one",
+        meaning: "mean waiting time of the jobs that have started and are over; missing before the first one",
         value: |_, past| {
             (past.waiting.1 > 0).then(|| past.waiting.0 as f64 / past.waiting.1 as f64 / 1e6)
         },

@@ -1,12 +1,12 @@
 //! Series of a simulation: waiting jobs and busy processors over time.
 
-use haggle_agents::glimpse::Stage;
-use haggle_model::{ProviderId, Time};
+use haggle_model::{JobId, Time};
 use haggle_results::AttemptView;
 
 use super::past::{Past, Record};
+use super::rows::{present, works};
 use crate::clock::clamped;
-use crate::scene::flag;
+use crate::scene::{ChartKind, flag};
 use crate::series::Steps;
 use crate::view::{SeriesAnswer, SeriesQuery};
 use crate::{Refusal, view};
@@ -46,49 +46,44 @@ fn unknown(id: &str) -> Refusal {
     Refusal::missing(format!("there is no series `{id}`"))
 }
 
-/// Changes of the number of waiting attempts.
+/// Changes of the number of waiting jobs: of a chart, or of jobs that were submitted and have not started.
 fn waiting(past: &Past, chart: Option<usize>, now: Time) -> Changes {
     let mut changes = Changes::new();
-    let is_here =
-        |place: ProviderId| chart.is_none_or(|chart| past.bars.layout.chart(place) == chart);
-    let mut add = |place: ProviderId, queued: Option<Time>, until: Option<Time>| {
-        if let (Some(queued), Some(until)) = (queued, until)
-            && is_here(place)
-            && queued < until
-        {
-            changes.push((clamped(queued.as_micros()), 1));
-            changes.push((clamped(until.as_micros()), -1));
+    let mut add = |from: Option<Time>, to: Option<Time>| {
+        if let Some((from, to)) = from.zip(to).filter(|(from, to)| from < to) {
+            changes.extend([(clamped(from.as_micros()), 1), (clamped(to.as_micros()), -1)]);
         }
     };
-    for record in past.records.iter() {
-        match record {
-            Record::Job(record) => {
-                let each = AttemptView::each(record, |it| {
-                    // Only the first attempt has waited since the job was queued.
-                    if it.number == 1 || record.bag.is_some() {
-                        add(it.provider, it.queued, it.start.or(it.end));
-                    }
-                    Ok::<(), std::convert::Infallible>(())
-                });
-                each.unwrap_or_else(|never| match never {});
-            }
-            Record::Settled(job) => {
-                for it in &job.attempts {
-                    let it = &it.record;
-                    add(it.resource, Some(it.dispatched), it.started.or(Some(it.end)));
-                }
-            }
-            Record::Late { .. } => {}
+    let works = works(past);
+    let open = (0..).map(JobId).zip(past.jobs.iter()).filter_map(|(job, known)| {
+        known.as_ref().filter(|known| known.record.is_none())?;
+        present(past, &works, job, now)
+    });
+    let open = Vec::from_iter(open);
+    let over = past.records.iter().filter_map(|record| match record {
+        Record::Job(record) => Some(&**record),
+        Record::Settled(job) => Some(&job.record),
+        Record::Late { .. } => None,
+    });
+    let all = over.chain(&open);
+    let layout = &past.bars.layout;
+    let kind = chart.and_then(|chart| Some(layout.charts.get(chart)?.kind));
+    match (chart, kind) {
+        (None, _) => all.for_each(|it| add(Some(it.job.submit), it.start.or(Some(it.end)))),
+        (Some(_), Some(ChartKind::Grid)) => {
+            let on_grid = all.filter(|it| past.cast().on_grid.contains(&it.job.workload));
+            on_grid.for_each(|it| add(Some(it.job.submit), it.queued.or(Some(it.end))));
         }
-    }
-    for (actor, glimpse) in past.machines.iter() {
-        for work in &glimpse.jobs {
-            let until = match work.stage {
-                Stage::Waiting => Some(now),
-                Stage::Running | Stage::Occupying => work.start,
-                _ => None,
+        (Some(chart), _) => {
+            let mut take = |it: AttemptView<'_>| {
+                if layout.chart(it.provider) == chart {
+                    add(it.queued, it.start.or(it.end));
+                }
+                Ok::<(), std::convert::Infallible>(())
             };
-            add(ProviderId(actor.0), work.since, until);
+            for record in all.filter(|it| !past.cast().on_grid.contains(&it.job.workload)) {
+                AttemptView::each(record, &mut take).unwrap_or_else(|never| match never {});
+            }
         }
     }
     changes
@@ -100,7 +95,7 @@ fn busy(scene: &crate::scene::Scene, chart: Option<usize>) -> Changes {
     let charts = charts.filter(|(number, _)| chart.is_none_or(|it| it == *number));
     let bars =
         charts.flat_map(|(_, chart)| chart.bars()).filter(|bar| bar.look & flag::PLANNED == 0);
-    let changes = bars.flat_map(|bar| {
+    let changes = bars.filter(|bar| bar.end > bar.start).flat_map(|bar| {
         let rows = i32::try_from(bar.rows).unwrap_or(i32::MAX);
         [(bar.start, rows), (bar.end, -rows)]
     });

@@ -9,8 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use haggle_experiment::{Conduct, Destination, Figures, Keep, Unwatched, run};
-use haggle_model::Time;
-use haggle_recording::state_bytes;
+use haggle_model::{ActorId, Time};
 use haggle_results::reader::{JobRow, PlacementRow};
 use haggle_results::{Existing, RunReader};
 use haggle_runtime::Driver;
@@ -38,6 +37,10 @@ fn script(name: &str, settings: &[(&str, &str)], driver: Driver) -> Option<Scrip
     let folder = scenarios();
     let path = folder.join(format!("{name}.toml"));
     let text = std::fs::read_to_string(&path).expect("the scenario is there");
+    // Tests that need logs of real machines are others.
+    if text.contains("$HAGGLE_TRACES") {
+        return None;
+    }
     let settings = Vec::from_iter(settings.iter().map(|&(a, b)| (a.to_owned(), b.to_owned())));
     let source = Source::new(path, text).with(&settings);
     let experiment = Experiment::read(source, Logs::MustExist).expect("a good scenario");
@@ -67,7 +70,9 @@ fn shown(walk: &Walk) -> Scene {
 fn print(walk: &Walk) -> String {
     let past = walk.past();
     let scene = drawn::scene(&past, walk.now());
-    let state = state_bytes(walk.simulation()).expect("it can be written");
+    // Not the bytes of the state, which also have jobs that were read ahead, and places of free memory.
+    let actors = 0..walk.cast().actors.len() as u32;
+    let knows = Vec::from_iter(actors.map(|it| walk.simulation().glimpse(ActorId(it))));
     let charts = scene.charts.iter().map(|chart| {
         let mut bars = Vec::from_iter(chart.bars());
         bars.sort_by_key(|bar| (bar.start, bar.row, bar.job, bar.end));
@@ -76,11 +81,11 @@ fn print(walk: &Walk) -> String {
     let said = past.messages.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>();
     let told = past.told.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>();
     format!(
-        "{} {:?} {:?} {} {:?} {:?} {:?} {:?} {said:?} {told:?}",
+        "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {said:?} {told:?}",
         past.number,
         walk.now(),
         walk.next(),
-        haggle_results::sha256(&state),
+        knows,
         charts.collect::<Vec<_>>(),
         past.waiting,
         past.machines,
@@ -154,7 +159,10 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
         assert_eq!(scene.charts.len(), expected.charts.len(), "{name}");
         for (chart, expected) in scene.charts.iter().zip(&expected.charts) {
             let place = format!("{name}: {}", chart.name);
-            assert_eq!((&chart.name, chart.kind), (&expected.name, expected.kind), "{place}");
+            assert_eq!(chart.kind, expected.kind, "{place}");
+            // Results do not have the name of each grid.
+            let is_named = chart.kind == ChartKind::Grid || chart.name == expected.name;
+            assert!(is_named, "{place}: {}", expected.name);
             assert_eq!((chart.rows, &chart.bands), (expected.rows, &expected.bands), "{place}");
             assert_eq!(bars_of(chart), bars_of(expected), "{place}");
             assert_eq!(chart.ticks(), expected.ticks(), "{place}");
@@ -218,7 +226,7 @@ fn the_table_of_jobs_becomes_that_of_the_run() {
 #[test]
 fn stepping_is_running_on_both_drivers() {
     for driver in [Driver::Sequential, Driver::Actix] {
-        let script = script("quickstart", &[("workload.*.jobs", "30")], driver)
+        let script = script("quickstart", &[("workload.*.lublin.jobs", "30")], driver)
             .unwrap_or_else(|| panic!("one run"));
         let mut whole = walk(Script { driver: Driver::Sequential, ..script.clone() });
         assert_eq!(go(&mut whole, Until::End), Stop::Over);
@@ -299,12 +307,12 @@ fn going_back_to_a_time_leaves_all_of_its_messages() {
 /// Carries out a step of a request, and waits for its end.
 fn step(view: &Simulated, request: &str) -> String {
     let until = StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view.stepper.cast));
-    view.stepper.go(Aim::Forward(until.expect("a good step"))).expect("nothing else goes on");
-    wait(view)
+    let before = view.stepper.go(Aim::Forward(until.expect("a good step")));
+    wait(view, before.expect("nothing else goes on"))
 }
 
-fn wait(view: &Simulated) -> String {
-    let version = view.stepper.moment().version;
+/// Waits for the end of a step that began at a version.
+fn wait(view: &Simulated, version: u64) -> String {
     loop {
         let moment = view.stepper.moment();
         if moment.phase != Phase::Running && moment.version > version {
@@ -328,18 +336,14 @@ fn each_step_says_why_it_stopped() {
     let past = view.stepper.moment();
     let waits =
         (0..).find(|&it| past.past.job(haggle_model::JobId(it)).is_none()).expect("a job to come");
-    assert!(
-        step(&view, &format!(r#"{{"starts": {waits}}}"#))
-            .starts_with(&format!("job {waits} has started at"))
-    );
+    let started = step(&view, &format!(r#"{{"starts": {waits}}}"#));
+    assert!(started.starts_with(&format!("job {waits} has started at")), "{started}");
     let scene = view.scene().expect("charts");
     let is_it = |bar: &&Bar| bar.job == waits && bar.look & flag::RUNNING != 0;
     assert!(scene.charts.iter().flat_map(|it| it.bars()).any(|bar| is_it(&bar)));
     drop(scene);
     assert_eq!(step(&view, &format!(r#"{{"ends": {waits}}}"#)), format!("job {waits} is over"));
-    let moment = view.stepper.moment();
-    let receiver = moment.past.messages.iter().last().expect("a message").to;
-    let name = super::walk::name(&view.stepper.cast, receiver).to_owned();
+    let name = &view.stepper.cast.providers[0].name;
     let sent =
         step(&view, &format!(r#"{{"message": {{"receiver": "{name}", "kind": "submit"}}}}"#));
     assert!(sent.contains("has sent submit to"), "{sent}");
@@ -348,6 +352,16 @@ fn each_step_says_why_it_stopped() {
     assert!(view.stepper.moment().past.over >= 200);
     assert_eq!(step(&view, r#"{"end": true}"#), "the run is over");
     assert_eq!(view.stepper.moment().phase, Phase::Over);
+}
+
+#[test]
+fn the_manual_has_the_numbers_of_conditions() {
+    let page = include_str!("../../../../docs/internals/stepping.md");
+    for it in super::measures::MEASURES {
+        let unit = if it.unit.is_empty() { String::new() } else { format!("{} ", it.unit) };
+        let row = format!("| `{}` | {unit}| {} |", it.name, it.meaning);
+        assert!(page.contains(&row), "{row}");
+    }
 }
 
 #[test]
@@ -385,10 +399,10 @@ fn broken_requests_are_refused() {
 #[test]
 fn a_long_run_can_be_stopped_and_goes_on() {
     let view = view(
-        script("quickstart", &[("workload.*.jobs", "100000")], Driver::Sequential)
+        script("quickstart", &[("workload.*.lublin.jobs", "100000")], Driver::Sequential)
             .expect("one run"),
     );
-    view.stepper.go(Aim::Forward(Until::End)).expect("it begins");
+    let before = view.stepper.go(Aim::Forward(Until::End)).expect("it begins");
     assert_eq!(view.stepper.go(Aim::Forward(Until::End)).map_err(|it| it.status), Err(409));
     // An answer does not wait for the run, which has no client.
     assert!(view.stepper.look(haggle_model::ActorId(0)).expect("an answer").is_some());
@@ -396,7 +410,7 @@ fn a_long_run_can_be_stopped_and_goes_on() {
         sleep(Duration::from_millis(2));
     }
     view.stepper.stop();
-    assert_eq!(wait(&view), "stopped");
+    assert_eq!(wait(&view, before), "stopped");
     let moment = view.stepper.moment();
     assert!(moment.phase == Phase::Paused && moment.number >= 1_000 && moment.next.is_some());
     assert_eq!(step(&view, r#"{"messages": 1}"#), "1 message");
@@ -404,18 +418,43 @@ fn a_long_run_can_be_stopped_and_goes_on() {
 }
 
 #[test]
+fn an_error_of_the_run_leaves_its_state() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = |number: i64| {
+        format!("{number} {} 0 60 1 -1 -1 1 60 -1 1 1 1 -1 1 1 -1 -1\n", number * 100)
+    };
+    let log: String = (1..=80).map(job).chain(["81 not a job\n".to_owned()]).collect();
+    std::fs::write(folder.path().join("bad.swf"), log).expect("it is written");
+    let text = "[scenario]\nname = \"bad\"\n[[workload]]\nname = \"log\"\nlog = \"bad.swf\"\n\
+        [[provider]]\nname = \"north\"\nprocessors = 4\npolicy = \"easy\"\n\
+        [[user]]\nname = \"users\"\nworkload = \"log\"\nsubmits-to = \"north\"\n";
+    let source = Source::new(folder.path().join("bad.toml"), text);
+    let experiment = Experiment::read(source, Logs::MustExist).expect("a good scenario");
+    let scenario = experiment.runs().next().expect("a run").scenario();
+    let view =
+        view(Script { scenario, folder: folder.path().to_owned(), driver: Driver::Sequential });
+    step(&view, r#"{"end": true}"#);
+    let moment = view.stepper.moment();
+    assert_eq!(moment.phase, Phase::Failed);
+    assert!(moment.error.as_ref().is_some_and(|it| it.contains("bad.swf")), "{:?}", moment.error);
+    assert!(moment.past.over > 10 && view.job_table().expect("a table").rows() > 10);
+    // The state before the error can be taken up again.
+    let before = view.stepper.go(Aim::Back(20)).expect("nothing goes on");
+    wait(&view, before);
+    let moment = view.stepper.moment();
+    assert_eq!((moment.phase, moment.number, moment.error.clone()), (Phase::Paused, 20, None));
+}
+
+#[test]
 fn a_branch_has_the_same_past_and_another_future() {
     let base = view(quickstart());
     step(&base, r#"{"messages": 2000}"#);
     let provider = base.stepper.cast.providers[0].name.clone();
-    let request = format!(r#"{{"fail": ["{provider}:1@0s"]}}"#);
-    let early = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
-    let _ = early.map(|it| wait(&it));
     let request = format!(r#"{{"set": ["provider.{provider}.policy=fcfs"]}}"#);
     let branch = BranchRequest::read(request.as_bytes())
         .and_then(|it| base.branch(0, it))
         .expect("a branch");
-    wait(&branch);
+    assert_eq!(wait(&branch, 1), "a branch begins here");
     let (here, there) = (base.stepper.moment(), branch.stepper.moment());
     assert_eq!((here.number, here.now, here.next), (there.number, there.now, there.next));
     let said = |moment: &super::Moment| moment.past.messages.iter().copied().collect::<Vec<_>>();

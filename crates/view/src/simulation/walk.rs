@@ -326,9 +326,9 @@ impl Walk {
         look_out: &mut dyn FnMut(&Walk) -> bool,
     ) -> Result<Stop, RunError> {
         if let Some(over) = self.over(job) {
-            return Ok(Stop::Reached(format!("job {job} was over at {over} s")));
+            return Ok(Stop::Reached(format!("job {} was over at {over} s", job.0)));
         }
-        self.each(look_out, |walk, _| walk.over(job).map(|_| format!("job {job} is over")))
+        self.each(look_out, |walk, _| walk.over(job).map(|_| format!("job {} is over", job.0)))
     }
 
     fn starts(
@@ -337,19 +337,19 @@ impl Walk {
         look_out: &mut dyn FnMut(&Walk) -> bool,
     ) -> Result<Stop, RunError> {
         if self.measures().runs(job) {
-            return Ok(Stop::Reached(format!("job {job} runs")));
+            return Ok(Stop::Reached(format!("job {} runs", job.0)));
         }
         if let Some(over) = self.over(job) {
-            return Ok(Stop::Reached(format!("job {job} was over at {over} s")));
+            return Ok(Stop::Reached(format!("job {} was over at {over} s", job.0)));
         }
         let cast = Arc::clone(&self.cast);
         self.each(look_out, |walk, step| {
             let census = walk.simulation.census(step.to);
             if census.is_some_and(|it| it.running.binary_search(&job).is_ok()) {
-                return Some(format!("job {job} has started at {}", name(&cast, step.to)));
+                return Some(format!("job {} has started at {}", job.0, name(&cast, step.to)));
             }
             // A job without run time starts and ends in one message.
-            walk.over(job).map(|_| format!("job {job} is over"))
+            walk.over(job).map(|_| format!("job {} is over", job.0))
         })
     }
 
@@ -425,7 +425,7 @@ pub(crate) fn name(cast: &Cast, actor: ActorId) -> &str {
 }
 
 fn told(cast: &Cast, step: &Step) -> String {
-    let about = step.job.map(|job| format!(" about job {job}")).unwrap_or_default();
+    let about = step.job.map(|job| format!(" about job {}", job.0)).unwrap_or_default();
     let (from, to) = (name(cast, step.from), name(cast, step.to));
     format!("{from} has sent {} to {to}{about}", step.kind)
 }

@@ -152,7 +152,8 @@ fn two_clients_step_go_back_and_branch() {
 #[test]
 fn a_client_that_goes_away_stops_no_run() {
     let served = Served::new(
-        script("quickstart", &[("workload.*.jobs", "3000")], Driver::Sequential).expect("one run"),
+        script("quickstart", &[("workload.*.lublin.jobs", "3000")], Driver::Sequential)
+            .expect("one run"),
     );
     drop(served.send("POST", "api/views/0/steps", r#"{"end": true}"#));
     drop(served.send("GET", "api/views/0/state?after=1", ""));
