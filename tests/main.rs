@@ -49,6 +49,8 @@ mod cli_sweep_small;
 mod cli_synthetic_month;
 mod cli_transactions;
 mod cli_validate;
+#[cfg(feature = "view")]
+mod cli_view_steps;
 mod cli_warnings;
 mod cli_window_queues;
 mod cli_workflow;

@@ -25,8 +25,8 @@ use crate::View;
 use crate::clock::clamped;
 use crate::jobs::JobsQuery;
 use crate::results::RunView;
-use crate::scene::{Bar, Chart, ChartKind, Scene, flag};
-use crate::view::MessagesQuery;
+use crate::scene::{Bar, Chart, ChartKind, Mark, Scene, flag};
+use crate::view::{MessagesQuery, SeriesQuery};
 
 fn scenarios() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -127,6 +127,14 @@ fn bars_of(chart: &Chart) -> Vec<String> {
     bars
 }
 
+/// Marks, as starts, rows and kinds. What lasts has no end.
+fn marks_of(chart: &Chart) -> Vec<String> {
+    let text = |it: &Mark| format!("{} {} {} {:?}", it.start, it.row, it.rows, it.kind);
+    let mut marks = Vec::from_iter(chart.marks().iter().map(text));
+    marks.sort();
+    marks
+}
+
 /// Names of the scenarios of the repository that are no studies.
 fn names() -> Vec<String> {
     let files = std::fs::read_dir(scenarios()).expect("a folder");
@@ -166,6 +174,7 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
             assert_eq!((chart.rows, &chart.bands), (expected.rows, &expected.bands), "{place}");
             assert_eq!(bars_of(chart), bars_of(expected), "{place}");
             assert_eq!(chart.ticks(), expected.ticks(), "{place}");
+            assert_eq!(marks_of(chart), marks_of(expected), "{place}");
             *kinds.entry(format!("{:?}", chart.kind)).or_insert(0) += chart.bars().count();
         }
         // The same from the tables themselves.
@@ -207,6 +216,7 @@ fn the_table_of_jobs_becomes_that_of_the_run() {
             open(script.scenario.clone(), &script.folder, Path::new("a.toml"), script.driver)
                 .expect("a world");
         step(&view, r#"{"end": true}"#);
+        same_series(&view, &folder.path().join("run"), name);
         let reader = RunReader::open(&folder.path().join("run")).expect("results");
         let rows: Vec<JobRow> = reader.jobs().expect("jobs");
         let table = view.job_table().expect("a table");
@@ -220,6 +230,30 @@ fn the_table_of_jobs_becomes_that_of_the_run() {
             let allocated = row.allocated.as_ref().map(ToString::to_string);
             assert_eq!(places.text(place).map(str::to_owned), allocated, "{name}: {row:?}");
         }
+    }
+}
+
+/// The series of a simulation that is over are those of its results.
+fn same_series(view: &Simulated, results: &Path, name: &str) {
+    let run = RunView::new(results, "run".to_owned());
+    while !run.is_read() {
+        sleep(Duration::from_millis(5));
+    }
+    let overview = view.overview().expect("an overview");
+    let ids = Vec::from_iter(overview.series.iter().map(|it| it.id.clone()));
+    let query = SeriesQuery { ids, from: 0, to: overview.until, columns: 50 };
+    let (here, there) = (view.series(&query).expect("series"), run.series(&query).expect("series"));
+    let is_grid = |id: &str| {
+        let charts = overview.charts.iter();
+        charts.filter(|it| it.kind == ChartKind::Grid).any(|it| id == format!("queue:{}", it.id))
+    };
+    for (here, there) in here.series.iter().zip(&there.series) {
+        // Results have no grid for jobs that waited at its scheduler when the run stopped.
+        if is_grid(&here.id) {
+            continue;
+        }
+        assert_eq!((&here.id, &here.max, &here.min), (&there.id, &there.max, &there.min), "{name}");
+        assert!(here.max.iter().any(|&it| it > 0.0) || here.id.starts_with("queue"), "{name}");
     }
 }
 

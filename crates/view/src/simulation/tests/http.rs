@@ -56,6 +56,19 @@ impl Served {
         stream
     }
 
+    /// Bars, marks and ticks of a tile.
+    fn tile(&self, path: &str) -> [u32; 3] {
+        let mut bytes = Vec::new();
+        self.send("GET", path, "").read_to_end(&mut bytes).expect("an answer");
+        let head = bytes.windows(4).position(|it| it == b"\r\n\r\n").expect("a head") + 4;
+        let start = bytes[head..].windows(4).position(|it| it == b"HGT1").expect("a tile") + head;
+        let word = |place: usize| {
+            let at = start + 4 * place;
+            u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+        };
+        [word(9), word(10), word(11)]
+    }
+
     /// Status and body of an answer.
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let mut text = Vec::new();
@@ -147,6 +160,29 @@ fn two_clients_step_go_back_and_branch() {
         (&views["views"][1]["base"], &views["views"][1]["branch_at"]),
         (&json!(0), &state["now"])
     );
+}
+
+#[test]
+fn an_actor_sees_its_own_rows_alone() {
+    let served = Served::new(script("failing-sites", &[], Driver::Sequential).expect("one run"));
+    let state = served.change("api/views/0/steps", &json!({ "messages": 4000 }));
+    let overview = served.get("api/views/0");
+    let charts = overview["charts"].as_array().expect("charts");
+    assert!(charts.len() > 1);
+    for (number, chart) in charts.iter().enumerate() {
+        let window = format!(
+            "from=0&to={}&columns=1000&first_row=0&rows={}&lanes=1000",
+            state["now"], chart["rows"]
+        );
+        let all = served.tile(&format!("api/views/0/charts/{number}/tile?{window}"));
+        assert!(all[0] > 0, "{chart}");
+        for other in charts {
+            let name = other["name"].as_str().expect("a name");
+            let seen = served.tile(&format!("api/views/0/charts/{number}/tile?{window}&as={name}"));
+            let expected = if other["name"] == chart["name"] { all } else { [0; 3] };
+            assert_eq!(seen, expected, "{name} sees {chart}");
+        }
+    }
 }
 
 #[test]
