@@ -250,6 +250,16 @@ fn carry_out(folder: &Folder, line: &str) -> String {
     if command.starts_with("cargo ") {
         return String::new();
     }
+    // The viewer answers until it is ended: here it ends when it has read all tables.
+    let command = match command.strip_prefix("haggle view ") {
+        Some(rest) => {
+            let has = |option: &str| rest.split(' ').any(|it| it == option);
+            let open = if has("--no-open") { "" } else { " --no-open" };
+            let until = if has("--for") { "" } else { " --for 0s" };
+            format!("{command}{open}{until}")
+        }
+        None => command,
+    };
     if LONG.iter().any(|long| command.starts_with(long)) {
         begin(folder, &command);
         return String::new();

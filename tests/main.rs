@@ -51,6 +51,7 @@ mod cli_transactions;
 mod cli_validate;
 #[cfg(feature = "view")]
 mod cli_view_steps;
+mod cli_view;
 mod cli_warnings;
 mod cli_window_queues;
 mod cli_workflow;

@@ -1,5 +1,6 @@
 //! `haggle view`: schedules of runs in a browser.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -179,6 +180,8 @@ fn open(address: &str) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        // Ctrl-C in this terminal must not end the browser.
+        .process_group(0)
         .spawn();
     match started {
         // The program ends at once or with the browser, and its end must be waited for.

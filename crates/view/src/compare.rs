@@ -1,7 +1,5 @@
 //! Comparison of the jobs of two views. Jobs are the same if their workload and their number there are.
 
-use std::collections::HashMap;
-
 use haggle_results::reader::CellValue;
 
 use crate::clock::micros;
@@ -54,6 +52,21 @@ impl Side {
         }
     }
 
+    /// The rows of all jobs, in the order of their names. A map of them would need much more memory.
+    fn ordered(&self) -> Vec<u32> {
+        let count = u32::try_from(self.rows).unwrap_or(u32::MAX);
+        let mut rows = Vec::from_iter((0..count).filter(|it| self.key(*it as usize).is_some()));
+        rows.sort_unstable_by_key(|it| (self.key(*it as usize), *it));
+        rows
+    }
+
+    /// The row of a job among ordered rows.
+    fn find(&self, ordered: &[u32], key: (&str, i64)) -> Option<usize> {
+        let at = ordered.partition_point(|it| self.key(*it as usize) < Some(key));
+        let row = *ordered.get(at)? as usize;
+        (self.key(row) == Some(key)).then_some(row)
+    }
+
     fn start(&self, row: usize) -> Option<i64> {
         self.start.real(row).and_then(micros)
     }
@@ -65,14 +78,13 @@ impl Side {
 /// If the table of jobs of one of them cannot be read.
 pub fn compared(here: &dyn View, there: &dyn View) -> Result<Comparison, Refusal> {
     let (here, there) = (Side::of(here)?, Side::of(there)?);
-    let places: HashMap<(&str, i64), usize> =
-        (0..there.rows).filter_map(|row| Some((there.key(row)?, row))).collect();
+    let ordered = there.ordered();
     let mut codes: Vec<u8> = Vec::new();
     let mut differences = Differences::default();
     let mut found = 0;
     let mut largest: Vec<(i64, usize, usize)> = Vec::new();
     for row in 0..here.rows {
-        let other = here.key(row).and_then(|key| places.get(&key).copied());
+        let other = here.key(row).and_then(|key| there.find(&ordered, key));
         let Some(other) = other else {
             differences.only_here += 1;
             set(&mut codes, here.job.number(row), Compared::OnlyHere);
@@ -109,7 +121,7 @@ pub fn compared(here: &dyn View, there: &dyn View) -> Result<Comparison, Refusal
             }
         }
     }
-    differences.only_there = places.len().saturating_sub(found);
+    differences.only_there = ordered.len().saturating_sub(found);
     cut(&mut largest);
     let entry = |&(_, row, other): &(i64, usize, usize)| {
         let (workload, number) = here.key(row)?;

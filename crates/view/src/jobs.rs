@@ -162,15 +162,15 @@ pub(crate) fn answer(
     Ok(answer)
 }
 
-/// Mean waiting time of some jobs, s.
+/// Mean waiting time of some jobs, s; their numbers are in order.
 pub(crate) fn mean_waiting_time(
     table: &dyn JobTable,
-    jobs: &HashSet<u32>,
+    jobs: &[u32],
 ) -> Result<Option<f64>, Refusal> {
     let (numbers, waiting) = (table.column("job")?, table.column("waiting_time")?);
     let (mut sum, mut count) = (0.0, 0_u32);
     for row in 0..table.rows() {
-        if numbers.number(row).is_some_and(|it| jobs.contains(&it))
+        if numbers.number(row).is_some_and(|it| jobs.binary_search(&it).is_ok())
             && let Some(time) = waiting.real(row)
         {
             sum += time;

@@ -104,9 +104,11 @@ impl RunView {
             // The places are few rows, and the first overview needs them.
             load::begin(&self.data);
             let data = Arc::clone(&self.data);
-            let reading = thread::Builder::new()
-                .name("tables".to_owned())
-                .spawn(move || load::everything(&data));
+            let reading = thread::Builder::new().name("tables".to_owned()).spawn(move || {
+                let done = Done(Arc::clone(&data));
+                load::everything(&data);
+                drop(done);
+            });
             match reading {
                 Ok(reading) => *lock(&self.reading) = Some(reading),
                 Err(error) => {
@@ -125,6 +127,16 @@ impl RunView {
     fn started(&self) -> &Arc<Data> {
         self.start();
         &self.data
+    }
+}
+
+/// The end of the reading, also by a panic: the page must not wait for parts that never come.
+struct Done(Arc<Data>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        lock(&self.0.state).loading.clear();
+        self.0.changed();
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is on the charts of a view: bars of jobs, marks of failures and maintenance, ticks of promises.
+//! The charts of a view: bars of jobs, marks of failures and maintenance, ticks of promises.
 //!
 //! Times are whole microseconds. A row is a processor of a provider, or a slot of a grid. This module
 //! does no I/O.
@@ -12,6 +12,7 @@ mod chart;
 mod density;
 mod index;
 mod lanes;
+mod level;
 mod sum;
 mod tile;
 

@@ -50,7 +50,7 @@ impl Steps {
         for column in 0..columns {
             let (start, end) = (edge(column), edge(column + 1));
             let (mut low, mut high, mut area, mut since) = (value, value, 0_i128, start);
-            while let Some(&time) = self.times.get(next).filter(|it| **it < end) {
+            while let Some(&time) = self.times.get(next).filter(|it| **it < end.max(start + 1)) {
                 // A value that is replaced at the start of the column is not in it.
                 if time > start {
                     area += i128::from(value) * i128::from(time - since);

@@ -631,7 +631,7 @@ pub trait View: Send + Sync {
     }
 }
 
-/// What an actor knows of the jobs.
+/// Jobs that an actor knows.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Charts with its own rows.

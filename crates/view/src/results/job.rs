@@ -144,7 +144,8 @@ fn told(run: &RunReader, job: u32) -> Result<Story, ResultsError> {
     let line = |(time, text): (f64, String)| StoryLine { time: micros(time), text: shown(&text) };
     let mut lines: Vec<StoryLine> = story.events().into_iter().map(line).collect();
     let reasons = story.reasons();
-    lines.extend(reasons.lines().map(|it| StoryLine { time: None, text: shown(it) }));
+    let reasons = reasons.trim_start_matches('\n').lines();
+    lines.extend(reasons.map(|it| StoryLine { time: None, text: shown(it) }));
     lines.truncate(LINES_MAX);
     Ok(Story { title: shown(&story.title()), lines })
 }

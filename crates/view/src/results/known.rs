@@ -16,7 +16,7 @@ use crate::view::Known;
 /// Most actors whose knowledge is in memory.
 const KEPT: usize = 8;
 
-/// What an actor knows of the jobs.
+/// The jobs that an actor knows.
 pub(super) fn known_to(data: &Data, actor: &str) -> Result<Arc<Known>, Refusal> {
     let version = data.version.load(std::sync::atomic::Ordering::Acquire);
     let name = (actor.to_owned(), version);

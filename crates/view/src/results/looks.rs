@@ -73,7 +73,7 @@ fn ticks(chart: &crate::scene::Chart, promises: &HashMap<u32, (i64, TickKind)>) 
     ticks
 }
 
-/// What is read of the jobs.
+/// Columns that the looks need.
 #[derive(Default)]
 struct Jobs {
     looks: Vec<Look>,

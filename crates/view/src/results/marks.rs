@@ -34,7 +34,7 @@ pub(super) fn read(data: &Data, run: &RunReader, places: &Places) -> Vec<String>
             (None, Some(them)) => rows_of(them, chart.first_number, chart.rows),
             (None, None) => Some((0, chart.rows)),
         };
-        // What lasted to the end of the run has no end of its own.
+        // A failure that lasted to the end of the run has no end of its own.
         let until = if until == LAST { end.max(start) } else { until.max(start) };
         if let Some((row, rows)) = rows {
             of_charts[place.chart].push(Mark { start, end: until, row, rows, kind });

@@ -129,11 +129,11 @@ pub struct Tick {
     pub rows: u32,
     /// The job's number in the run.
     pub job: u32,
-    /// What became of it.
+    /// Outcome.
     pub kind: TickKind,
 }
 
-/// What became of a promise.
+/// Outcome of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum TickKind {

@@ -1,11 +1,12 @@
 //! A chart: a provider or a grid with its rows over time.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::index::{Index, overlaps};
+use super::index::{ClassOfBars, Index, overlaps};
+use super::level::Level;
 use super::{AreaSum, Bar, Mark, Sum, Tick, Tile, TileQuery};
 
 /// Kind of a chart.
@@ -58,7 +59,15 @@ pub struct Chart {
     layers: Vec<Arc<Index>>,
     marks: Vec<Mark>,
     ticks: Vec<Tick>,
+    /// Levels that were needed, the last used one first.
+    levels: Mutex<Vec<Arc<Level>>>,
 }
+
+/// Number of short bars in a window from which on a level is used: it then has fewer cells.
+const MANY: usize = 1 << 20;
+
+/// Most levels in memory.
+const LEVELS_MAX: usize = 3;
 
 impl Chart {
     /// A chart without rows.
@@ -76,17 +85,19 @@ impl Chart {
             layers: Vec::new(),
             marks: Vec::new(),
             ticks: Vec::new(),
+            levels: Mutex::default(),
         }
     }
 
     /// Replaces all bars.
     pub fn set_bars(&mut self, bars: Vec<Bar>) {
-        self.layers = vec![Arc::new(Index::new(bars))];
+        self.set_layers(vec![Arc::new(Index::new(bars))]);
     }
 
     /// Replaces all bars by those of these layers.
     pub(crate) fn set_layers(&mut self, layers: Vec<Arc<Index>>) {
         self.layers = layers;
+        self.levels = Mutex::default();
     }
 
     /// Replaces all marks.
@@ -105,6 +116,7 @@ impl Chart {
     pub fn change_looks(&mut self, change: impl FnMut(&mut Bar)) {
         let layers = self.layers.iter_mut().map(Arc::make_mut);
         layers.flat_map(|layer| layer.bars_mut()).for_each(change);
+        self.levels = Mutex::default();
     }
 
     /// All bars, in the order of the index.
@@ -124,7 +136,7 @@ impl Chart {
 
     /// The time from the first start to the last end.
     pub fn span(&self) -> Option<(i64, i64)> {
-        let bars = self.bars().map(|bar| (bar.start, bar.end));
+        let bars = self.layers.iter().filter_map(|layer| layer.span());
         let marks = self.marks.iter().map(|mark| (mark.start, mark.end));
         bars.chain(marks).reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)))
     }
@@ -151,9 +163,24 @@ impl Chart {
 
     /// A window, drawn.
     pub fn tile(&self, query: &TileQuery<'_>) -> Tile {
+        self.tile_with(query, MANY)
+    }
+
+    /// A window, drawn. More than `many` short bars are taken from a level.
+    fn tile_with(&self, query: &TileQuery<'_>, many: usize) -> Tile {
         let mut tile = Tile::empty(query);
+        let level = self.level(query, many);
+        if let Some(level) = &level {
+            level.cells(query, |times, rows, busy, lost| {
+                tile.add_dense(query, times, rows, (busy, lost));
+            });
+        }
+        // The bars of the level are in it already.
+        let in_level = level.as_ref().map_or(0, |it| it.length_below());
+        let is_left = move |class: &&ClassOfBars| class.length_below > in_level;
         let classes = self.layers.iter().flat_map(|layer| {
-            layer.classes().iter().map(|class| layer.places(class, query.from, query.to))
+            let left = layer.classes().iter().filter(is_left);
+            left.map(|class| layer.places(class, query.from, query.to))
         });
         for bars in classes {
             for bar in bars {
@@ -175,5 +202,80 @@ impl Chart {
             }
         }
         tile.finished()
+    }
+
+    /// The level of a tile, if its window has many short bars.
+    fn level(&self, query: &TileQuery<'_>, many: usize) -> Option<Arc<Level>> {
+        let spans = self.layers.iter().filter_map(|layer| layer.span());
+        let span = spans.reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)));
+        let span = span.filter(|_| query.only.is_none())?;
+        let exponent = Level::exponent(query, span, self.rows)?;
+        let bars = self.layers.iter().flat_map(|layer| {
+            let short = layer.classes().iter();
+            let short = short.filter(|it| it.length_below <= Level::below(exponent));
+            short.map(|class| layer.places(class, query.from, query.to).len())
+        });
+        if bars.sum::<usize>() <= many {
+            return None;
+        }
+        // Held while it is made: a second request for the same level must not make it, too.
+        let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let level = match levels.iter().position(|it| it.is(exponent)) {
+            Some(at) => levels.remove(at),
+            None => Arc::new(Level::of(&self.layers, span, self.rows, exponent)),
+        };
+        levels.insert(0, Arc::clone(&level));
+        levels.truncate(LEVELS_MAX);
+        Some(level)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::flag;
+
+    /// Short bars of different lengths on 300 rows, some of them lost.
+    fn chart() -> Chart {
+        let bar = |number: u32| {
+            let start = i64::from(number) * 37 + i64::from(number % 7) * 1_000;
+            let look = if number % 11 == 0 { flag::LOST } else { 0 };
+            let (row, rows) = (number * 31 % 297, 1 + number % 3);
+            let end = start + i64::from(number * 53 % 900);
+            Bar { start, end, row, rows, job: number, attempt: 1, look, colour: 0 }
+        };
+        let mut chart = Chart::new("north".to_owned(), ChartKind::Provider);
+        chart.rows = 300;
+        chart.set_bars((0..20_000).map(bar).collect());
+        chart
+    }
+
+    #[test]
+    fn a_level_has_the_area_of_its_bars() {
+        let chart = chart();
+        for (from, to, columns, first_row, rows, lanes) in [
+            (0, 745_000, 100, 0, 300, 75),
+            (100_000, 500_001, 37, 40, 200, 50),
+            (-50_000, 90_000, 60, 10, 100, 20),
+        ] {
+            let query =
+                TileQuery { from, to, columns, first_row, rows, lanes, compared: None, only: None };
+            let (direct, level) = (chart.tile_with(&query, usize::MAX), chart.tile_with(&query, 0));
+            assert_eq!(direct.bars, level.bars);
+            let (Some(direct), Some(level)) = (direct.density, level.density) else {
+                panic!("both have a density")
+            };
+            for (direct, level) in [(direct.0, level.0), (direct.1, level.1)] {
+                for lane in 0..lanes as usize {
+                    let row = lane * columns as usize..(lane + 1) * columns as usize;
+                    // An error moves a part of a cell to its neighbour, and adds nothing.
+                    let (mut one, mut other) = (0, 0);
+                    for (a, b) in direct[row.clone()].iter().zip(&level[row]) {
+                        (one, other) = (one + i32::from(*a), other + i32::from(*b));
+                        assert!((one - other).abs() < 128, "{lane}: {one} {other}");
+                    }
+                }
+            }
+        }
     }
 }

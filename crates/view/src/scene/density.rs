@@ -43,8 +43,13 @@ impl Density {
         Density { columns, lanes, narrow: Vec::new(), wide: Vec::new() }
     }
 
-    /// Adds a rectangle, in columns and lanes.
-    pub(super) fn add(&mut self, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
+    /// Adds a rectangle, in columns and lanes, of which the share `covered` is busy.
+    pub(super) fn add(
+        &mut self,
+        (left, right): (f64, f64),
+        (top, bottom): (f64, f64),
+        covered: f64,
+    ) {
         let across = runs(left, right, self.columns);
         let along = runs(top, bottom, self.lanes);
         let first = across[0].map_or(0, |it| it.0);
@@ -58,7 +63,7 @@ impl Density {
         for (column, column_end, share) in across.into_iter().flatten() {
             for (lane, lane_end, height) in along.into_iter().flatten() {
                 // At least one unit, so that a cell with the shortest job is not empty.
-                let value = ((share * height * FULL) as i64).max(1);
+                let value = ((share * height * covered * FULL) as i64).max(1);
                 let places = [lane as usize * width, lane_end as usize * width];
                 if is_wide {
                     cells[places[0] + column as usize] += value;
@@ -82,33 +87,45 @@ impl Density {
 
     /// The shares as bytes, lane after lane: 0 is empty, 255 full.
     pub(super) fn bytes(&self) -> Vec<u8> {
+        self.map(|share| rounded(share, 255.0) as u8)
+    }
+
+    /// The shares as numbers from 0 to [`STEPS`], lane after lane.
+    pub(super) fn shares(&self) -> Vec<u16> {
+        self.map(|share| rounded(share, f64::from(STEPS)) as u16)
+    }
+
+    fn map<T>(&self, form: impl Fn(i64) -> T) -> Vec<T> {
         let columns = self.columns as usize;
-        let mut sums = vec![0_i64; columns];
-        let mut bytes = Vec::with_capacity(columns * self.lanes as usize);
+        let (mut narrow, mut wide) = (vec![0_i64; columns], vec![0_i64; columns]);
+        let mut all = Vec::with_capacity(columns * self.lanes as usize);
         for lane in 0..self.lanes as usize {
-            if let Some(narrow) = self.narrow.get(lane * columns..(lane + 1) * columns) {
-                sums.iter_mut().zip(narrow).for_each(|(sum, add)| *sum += add);
+            if let Some(changes) = self.narrow.get(lane * columns..(lane + 1) * columns) {
+                narrow.iter_mut().zip(changes).for_each(|(sum, change)| *sum += change);
             }
-            let wide = self.wide.get(lane * (columns + 1)..(lane + 1) * (columns + 1));
+            let changes = self.wide.get(lane * (columns + 1)..(lane + 1) * (columns + 1));
             let mut along = 0;
-            for (column, sum) in sums.iter_mut().enumerate() {
-                if let Some(wide) = wide {
-                    along += wide[column];
-                    *sum += along;
+            for (column, (narrow, wide)) in narrow.iter().zip(&mut wide).enumerate() {
+                if let Some(changes) = changes {
+                    along += changes[column];
+                    *wide += along;
                 }
-                bytes.push(byte(*sum));
+                all.push(form(narrow + *wide));
             }
         }
-        bytes
+        all
     }
 }
 
-/// A share as a byte; a cell that is not empty has at least 1.
-fn byte(share: i64) -> u8 {
+/// The largest number that stands for a share.
+pub(super) const STEPS: u16 = u16::MAX;
+
+/// A share in steps; a cell that is not empty has at least 1.
+fn rounded(share: i64, steps: f64) -> f64 {
     if share <= 0 {
-        return 0;
+        return 0.0;
     }
-    (share as f64 / FULL * 255.0).round().clamp(1.0, 255.0) as u8
+    (share as f64 / FULL * steps).round().clamp(1.0, steps)
 }
 
 #[cfg(test)]
@@ -118,18 +135,18 @@ mod tests {
     #[test]
     fn cells_have_the_covered_share() {
         let mut density = Density::new(3, 2);
-        density.add((0.5, 2.0), (0.0, 1.5));
-        density.add((2.0, 2.5), (1.0, 2.0));
+        density.add((0.5, 2.0), (0.0, 1.5), 1.0);
+        density.add((2.0, 2.5), (1.0, 2.0), 1.0);
         assert_eq!(density.bytes(), [128, 255, 0, 64, 128, 128]);
     }
 
     #[test]
     fn a_wide_rectangle_adds_the_same_as_its_columns() {
         let (mut one, mut many) = (Density::new(40, 4), Density::new(40, 4));
-        one.add((1.25, 38.5), (0.5, 2.25));
+        one.add((1.25, 38.5), (0.5, 2.25), 1.0);
         for column in 1..39 {
             let (left, right) = (f64::from(column).max(1.25), f64::from(column + 1).min(38.5));
-            many.add((left, right), (0.5, 2.25));
+            many.add((left, right), (0.5, 2.25), 1.0);
         }
         assert_eq!(one.bytes(), many.bytes());
     }
@@ -138,8 +155,8 @@ mod tests {
     fn nothing_is_so_short_that_it_vanishes() {
         let mut density = Density::new(4, 1);
         assert!(density.is_empty());
-        density.add((4.0, 4.0), (0.0, 1.0));
-        density.add((1.0, 1.0 + 1e-12), (0.3, 0.300_001));
+        density.add((4.0, 4.0), (0.0, 1.0), 1.0);
+        density.add((1.0, 1.0 + 1e-12), (0.3, 0.300_001), 1.0);
         assert_eq!(density.bytes(), [0, 1, 0, 1]);
     }
 }

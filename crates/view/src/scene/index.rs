@@ -10,6 +10,8 @@ use super::Bar;
 pub(crate) struct Index {
     bars: Vec<Bar>,
     classes: Vec<ClassOfBars>,
+    /// Time from the first start to the last end.
+    span: Option<(i64, i64)>,
 }
 
 /// Consecutive bars whose lengths and heights are each between a power of two and the next one.
@@ -32,8 +34,12 @@ fn class(bar: &Bar) -> u32 {
 
 impl Index {
     pub(crate) fn new(mut bars: Vec<Bar>) -> Index {
-        // Stable and by all of its place, so that the order of a tile never depends on the reading.
-        bars.sort_by_key(|bar| (class(bar), bar.start, bar.row, bar.job));
+        bars.shrink_to_fit();
+        // By all of its place, so that the order of a tile never depends on the reading. Sorted in
+        // place, because a second list of all bars would need as much memory again.
+        bars.sort_unstable_by_key(|bar| (class(bar), bar.start, bar.row, bar.job, bar.attempt));
+        let spans = bars.iter().map(|bar| (bar.start, bar.end));
+        let span = spans.reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)));
         let mut classes = Vec::new();
         let mut first = 0;
         for same in bars.chunk_by(|a, b| class(a) == class(b)) {
@@ -44,11 +50,16 @@ impl Index {
             });
             first += same.len();
         }
-        Index { bars, classes }
+        Index { bars, classes, span }
     }
 
     pub(crate) fn bars(&self) -> &[Bar] {
         &self.bars
+    }
+
+    /// Time from the first start to the last end.
+    pub(super) fn span(&self) -> Option<(i64, i64)> {
+        self.span
     }
 
     pub(super) fn bars_mut(&mut self) -> &mut [Bar] {
@@ -66,6 +77,12 @@ impl Index {
         let first = bars.partition_point(|bar| bar.start <= earliest);
         let last = bars.partition_point(|bar| bar.start < to).max(first);
         class.bars.start + first..class.bars.start + last
+    }
+
+    /// The bars of the classes with lengths below a power of two.
+    pub(super) fn shorter(&self, length: i64) -> impl Iterator<Item = &Bar> {
+        let short = self.classes.iter().filter(move |it| it.length_below <= length);
+        short.flat_map(|it| &self.bars[it.bars.clone()])
     }
 
     /// The bars of a class that may overlap `[from, to)`.

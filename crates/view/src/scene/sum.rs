@@ -1,6 +1,5 @@
 //! Sums over a window of a chart.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -20,16 +19,16 @@ pub struct AreaSum {
     pub utilisation: Option<f64>,
     /// Mean waiting time of the jobs, s; filled by callers that know it.
     pub mean_waiting_time: Option<f64>,
-    /// The jobs, in no order.
+    /// Numbers of the jobs, in order, each once.
     #[serde(skip)]
-    pub numbers: HashSet<u32>,
+    pub numbers: Vec<u32>,
 }
 
 /// Sums while bars are added.
 pub struct Sum {
     window: (i64, i64),
     rows: Range<u32>,
-    jobs: HashSet<u32>,
+    jobs: Vec<u32>,
     bars: usize,
     area: i128,
 }
@@ -37,7 +36,7 @@ pub struct Sum {
 impl Sum {
     /// Starts with nothing.
     pub fn new(window: (i64, i64), rows: Range<u32>) -> Sum {
-        Sum { window, rows, jobs: HashSet::new(), bars: 0, area: 0 }
+        Sum { window, rows, jobs: Vec::new(), bars: 0, area: 0 }
     }
 
     /// Adds a bar that overlaps the window.
@@ -48,11 +47,16 @@ impl Sum {
         let rows = end - bar.row.max(self.rows.start);
         self.area += i128::from(length.max(0)) * i128::from(rows);
         self.bars += 1;
-        self.jobs.insert(bar.job);
+        // Bars of one job often follow each other.
+        if self.jobs.last() != Some(&bar.job) {
+            self.jobs.push(bar.job);
+        }
     }
 
     /// The sums.
-    pub fn finished(self) -> AreaSum {
+    pub fn finished(mut self) -> AreaSum {
+        self.jobs.sort_unstable();
+        self.jobs.dedup();
         let (from, to) = self.window;
         let rows = self.rows.end.saturating_sub(self.rows.start);
         let whole = (to - from) as f64 * f64::from(rows);

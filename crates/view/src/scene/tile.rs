@@ -64,9 +64,21 @@ impl TileQuery<'_> {
 
     /// True if a bar is at least a column wide and a lane high, without a rounding error.
     pub fn is_drawn(&self, bar: &Bar) -> bool {
-        let wide = i128::from(bar.length()) * i128::from(self.columns);
-        let high = u64::from(bar.rows) * u64::from(self.drawn_lanes());
+        self.is_large(bar.length(), bar.rows)
+    }
+
+    fn is_large(&self, length: i64, rows: u32) -> bool {
+        let wide = i128::from(length) * i128::from(self.columns);
+        let high = u64::from(rows) * u64::from(self.drawn_lanes());
         wide >= i128::from(self.to - self.from) && high >= u64::from(self.rows)
+    }
+
+    /// The cell of a place: its column and lane.
+    fn cell(&self, time: i64, row: u32) -> (u32, u32) {
+        let column = self.part(time).max(0.0) * f64::from(self.columns);
+        let row = f64::from(row.saturating_sub(self.first_row));
+        let lane = row * f64::from(self.drawn_lanes()) / f64::from(self.rows);
+        (column as u32, lane as u32)
     }
 
     /// A time as a part of the window: 0 is its start, 1 its end.
@@ -99,7 +111,12 @@ pub struct Tile {
     pub density: Option<(Vec<u8>, Vec<u8>)>,
     busy: Option<Density>,
     lost: Option<Density>,
+    small_marks: HashSet<InCell>,
+    small_ticks: HashSet<InCell>,
 }
+
+/// A cell, and the kind of a mark or tick there.
+type InCell = ((u32, u32), u32);
 
 impl Tile {
     /// A tile of a window without anything.
@@ -120,16 +137,8 @@ impl Tile {
 
     pub(super) fn add(&mut self, query: &TileQuery<'_>, bar: &Bar) {
         if !query.is_drawn(bar) {
-            let columns = f64::from(self.columns);
-            let across = (query.part(bar.start) * columns, query.part(bar.end) * columns);
-            let lanes = f64::from(self.lanes) / f64::from(query.rows);
-            let lane = |row: i64| (row - i64::from(query.first_row)) as f64 * lanes;
-            let row = i64::from(bar.row);
-            let along = (lane(row), lane(row + i64::from(bar.rows)));
-            let lost = if bar.is_lost() { self.lost.as_mut() } else { None };
-            for density in self.busy.as_mut().into_iter().chain(lost) {
-                density.add(across, along);
-            }
+            let lost = if bar.is_lost() { 1.0 } else { 0.0 };
+            self.add_dense(query, (bar.start, bar.end), (bar.row, bar.rows), (1.0, lost));
             return;
         }
         let compared = query
@@ -140,12 +149,42 @@ impl Tile {
         self.bars.push((start, end, bar.row, bar.rows, bar.job, style));
     }
 
+    /// Adds a place of which some shares are busy and lost.
+    pub(super) fn add_dense(
+        &mut self,
+        query: &TileQuery<'_>,
+        (start, end): (i64, i64),
+        (row, rows): (u32, u32),
+        (busy, lost): (f64, f64),
+    ) {
+        let columns = f64::from(self.columns);
+        let across = (query.part(start) * columns, query.part(end) * columns);
+        let lanes = f64::from(self.lanes) / f64::from(query.rows);
+        let lane = |row: i64| (row - i64::from(query.first_row)) as f64 * lanes;
+        let along = (lane(i64::from(row)), lane(i64::from(row) + i64::from(rows)));
+        for (density, share) in [(self.busy.as_mut(), busy), (self.lost.as_mut(), lost)] {
+            if let Some(density) = density.filter(|_| share > 0.0) {
+                density.add(across, along, share);
+            }
+        }
+    }
+
     pub(super) fn add_mark(&mut self, query: &TileQuery<'_>, mark: &Mark) {
+        // Of marks in one cell, the first of each kind is enough.
+        let is_large = query.is_large(mark.end - mark.start, mark.rows);
+        let key = (query.cell(mark.start, mark.row), mark.kind as u32);
+        if !is_large && !self.small_marks.insert(key) {
+            return;
+        }
         let (start, end) = (query.clamped(mark.start), query.clamped(mark.end));
         self.marks.push((start, end, mark.row, mark.rows, mark.kind as u32));
     }
 
     pub(super) fn add_tick(&mut self, query: &TileQuery<'_>, tick: &Tick) {
+        // Of ticks in one cell, the first of each kind is enough.
+        if !self.small_ticks.insert((query.cell(tick.time, tick.row), tick.kind as u32)) {
+            return;
+        }
         let time = query.clamped(tick.time);
         self.ticks.push((time, tick.row, tick.rows, tick.job, tick.kind as u32));
     }

@@ -1,0 +1,203 @@
+//! Runs that somebody has changed: names, numbers and files that no run has. Each route answers with
+//! text, and nothing panics.
+
+use std::fs;
+use std::path::Path;
+
+use haggle_scenario::file::TableFormat;
+
+use crate::client::Running;
+use crate::runs::{carry_out, scenarios};
+
+/// A run in CSV, which is easy to change.
+fn run(name: &str, folder: &Path) {
+    carry_out(&scenarios().join(format!("{name}.toml")), folder, |it| {
+        it.results.format = TableFormat::Csv;
+    });
+}
+
+/// Replaces the cells of a column by `value`, which gets the number of the row.
+fn change(folder: &Path, table: &str, column: &str, value: impl Fn(usize) -> Option<String>) {
+    let path = folder.join(format!("{table}.csv"));
+    let mut reader = csv::ReaderBuilder::new().from_path(&path).expect("a table");
+    let header = reader.headers().expect("a header").clone();
+    let at = header.iter().position(|it| it == column).expect("a column");
+    let rows = Vec::from_iter(reader.records().map(|it| it.expect("a row")));
+    let mut writer = csv::Writer::from_path(&path).expect("it can be written");
+    writer.write_record(&header).expect("it can be written");
+    for (number, row) in rows.iter().enumerate() {
+        let new = value(number);
+        let cell = |(place, cell): (usize, &str)| match (&new, place == at) {
+            (Some(new), true) => new.clone(),
+            _ => cell.to_owned(),
+        };
+        let row = Vec::from_iter(row.iter().enumerate().map(cell));
+        writer.write_record(&row).expect("it can be written");
+    }
+    writer.flush().expect("it can be written");
+}
+
+/// Every route that reads, with usual parameters.
+const ROUTES: [&str; 22] = [
+    "api/views",
+    "api/views/0",
+    "api/views/0/charts/0/bands",
+    "api/views/0/charts/0/tile?from=0&to=1000000000000&columns=300&first_row=0&rows=512&lanes=200",
+    "api/views/0/charts/0/tile?from=-inf&to=inf&columns=300&first_row=0&rows=512&lanes=200&beside=0",
+    "api/views/0/charts/0/tile?from=0&to=99&columns=30&first_row=0&rows=512&lanes=20&as=north",
+    "api/views/0/charts/0/at?time=1000000000&row=3",
+    "api/views/0/charts/0/sum?from=0&to=1000000000000",
+    "api/views/0/series?id=queue:all&id=busy:all&id=queue:0&id=busy:0&from=0&to=1000000000&columns=50",
+    "api/views/0/jobs?count=50",
+    "api/views/0/jobs?filter=waiting_time%20%3E%203600&sort=-waiting_time&count=50",
+    "api/views/0/jobs?filter=north&sort=workload_name",
+    "api/views/0/jobs?as=north",
+    "api/views/0/jobs/3",
+    "api/views/0/find?text=3",
+    "api/views/0/find?text=%3Cb",
+    "api/views/0/messages?count=100",
+    "api/views/0/messages?job=3",
+    "api/views/0/told?actor=north",
+    "api/views/0/differences?with=0",
+    "api/views/0/picture?kind=gantt&format=svg",
+    "api/views/0/picture?kind=sequence&format=svg&job=3",
+];
+
+/// Asks every route; none may fail in the server. Returns the overview.
+fn all_answer(server: &Running, name: &str) -> serde_json::Value {
+    for route in ROUTES {
+        let answer = server.get(route);
+        let text = String::from_utf8_lossy(&answer.body);
+        assert!(answer.status < 500, "{name}: {route}: {} {text}", answer.status);
+        if !route.contains("/tile") && !route.contains("/picture") {
+            // Of text, the page gets nothing that is hidden or endless.
+            assert!(text.len() < 4 << 20, "{name}: {route}: {} bytes", text.len());
+            assert!(!text.contains(['\u{202e}', '\u{1b}', '\u{9b}']), "{name}: {route}");
+        }
+    }
+    server.json("api/views/0")
+}
+
+#[test]
+fn names_are_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    run("quickstart", &path);
+    let names = [
+        "<script>alert(1)</script>".to_owned(),
+        "\"><img src=x onerror=alert(1)>".to_owned(),
+        "\u{202e}evil\u{1b}[31m\u{9b}0m\u{0}".to_owned(),
+        "x".repeat(1 << 20),
+        String::new(),
+        "../../etc/passwd".to_owned(),
+        "a,b\n\"c\"".to_owned(),
+    ];
+    let name = |row: usize| Some(names[row % names.len()].clone());
+    change(&path, "resources", "provider", name);
+    change(&path, "resources", "scheduler", name);
+    // Few rows, because some names are long.
+    let some = |row: usize| if row < 14 { name(row) } else { None };
+    change(&path, "jobs", "workload_name", some);
+    change(&path, "jobs", "outcome", some);
+    change(&path, "messages", "sender", some);
+    change(&path, "disclosures", "item", some);
+    let server = Running::of(&[&path]);
+    let overview = all_answer(&server, "names");
+    assert_eq!(overview["charts"][0]["name"], "<script>alert(1)</script>");
+    assert_eq!(overview["charts"][2]["name"], "\\u202eevil\\u001b[31m\\u009b0m\\u0000");
+    // Bars of providers that are not there are told.
+    let problems = overview["problems"].to_string();
+    assert!(problems.contains("their provider is not in `resources`"), "{problems}");
+    let head = server.get("api/views/0").head;
+    assert!(head.contains("content-type: application/json"), "{head}");
+}
+
+#[test]
+fn numbers_may_be_anything() {
+    let cells = ["NaN", "inf", "-inf", "-1e300", "1e300", "-5", "", "9223372036854775807"];
+    let whole = ["-1", "9223372036854775807", "-9223372036854775808", "", "4294967296", "0"];
+    for name in ["quickstart", "failing-grid"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        run(name, &path);
+        for (table, column) in [
+            ("placements", "starting_time"),
+            ("placements", "finish_time"),
+            ("attempts", "queued_time"),
+            ("attempts", "finish_time"),
+            ("jobs", "submission_time"),
+            ("jobs", "left_time"),
+            ("jobs", "promised_finish_time"),
+            ("jobs", "waiting_time"),
+            ("resources", "utilisation"),
+        ] {
+            change(&path, table, column, |row| {
+                (row % 3 == 0).then(|| cells[row / 3 % cells.len()].to_owned())
+            });
+        }
+        for (table, column) in [
+            ("placements", "first_resource"),
+            ("placements", "last_resource"),
+            ("placements", "job"),
+            ("attempts", "attempt"),
+            ("jobs", "user_id"),
+            ("jobs", "providers_used"),
+        ] {
+            change(&path, table, column, |row| {
+                (row % 4 == 0).then(|| whole[row / 4 % whole.len()].to_owned())
+            });
+        }
+        all_answer(&Running::of(&[&path]), name);
+        for (table, column) in
+            [("resources", "processors"), ("resources", "first_resource"), ("jobs", "job")]
+        {
+            change(&path, table, column, |row| Some(whole[row % whole.len()].to_owned()));
+        }
+        all_answer(&Running::of(&[&path]), name);
+    }
+}
+
+#[test]
+fn missing_and_damaged_tables_are_problems() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = folder.path().join("whole");
+    run("quickstart", &whole);
+    let tables = Vec::from_iter(fs::read_dir(&whole).expect("a folder").flatten());
+    let names = tables.iter().map(|it| it.file_name().to_string_lossy().into_owned());
+    let names = names.filter(|it| it.ends_with(".csv") || it.ends_with(".json"));
+    for name in names {
+        for damage in ["missing", "empty", "text", "header"] {
+            let path = folder.path().join(format!("{damage}-{name}"));
+            let copied = std::process::Command::new("cp").arg("-r").arg(&whole).arg(&path).status();
+            assert!(copied.is_ok_and(|it| it.success()), "a folder can be copied");
+            let file = path.join(&name);
+            match damage {
+                "missing" => fs::remove_file(&file),
+                "empty" => fs::write(&file, ""),
+                "text" => {
+                    let text = fs::read_to_string(&file).expect("a file");
+                    let head = text.lines().next().unwrap_or_default();
+                    fs::write(&file, format!("{head}\n<b>\u{202e}</b>,x,y\n"))
+                }
+                _ => fs::write(&file, "wrong,columns\n1,2\n"),
+            }
+            .expect("it can be changed");
+            let server = Running::of(&[&path]);
+            let overview = all_answer(&server, &format!("{damage} {name}"));
+            let needed = ["resources", "placements", "jobs", "summary", "provenance"];
+            if needed.iter().any(|it| name.starts_with(it)) && !name.contains("job_") {
+                let problems = overview["problems"].as_array().expect("problems");
+                let stem = name.split('.').next().unwrap_or_default();
+                let told =
+                    problems.iter().any(|it| it.as_str().is_some_and(|it| it.contains(stem)));
+                assert!(told, "{damage} {name}: {problems:?}");
+            }
+            fs::remove_dir_all(&path).expect("it can be removed");
+        }
+    }
+    // A folder with nothing, and none.
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).expect("it can be made");
+    all_answer(&Running::of(&[&empty]), "empty");
+    all_answer(&Running::of(&[&folder.path().join("none")]), "none");
+}

@@ -1,0 +1,154 @@
+//! Scenes against the tables of the example scenarios.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use haggle_results::RunReader;
+use haggle_scenario::{Experiment, Logs, Source};
+use haggle_view::results::RunView;
+use haggle_view::scene::ChartKind;
+use haggle_view::{View, compare};
+
+use crate::runs::{carry_out, example, scenarios};
+
+fn read(folder: &Path) -> RunView {
+    let view = RunView::new(folder, "run".to_owned());
+    while !view.is_read() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    view
+}
+
+/// A time of a table in µs.
+fn micros(seconds: f64) -> i64 {
+    (seconds * 1e6).round() as i64
+}
+
+/// Compares the bars with `placements`, and those of grids with `attempts`.
+fn agree(folder: &Path, name: &str) {
+    let (view, run) = (read(folder), RunReader::open(folder).expect("a run"));
+    let overview = view.overview().expect("it has one");
+    // Warnings of the run are there, but nothing is wrong with its tables.
+    for problem in &overview.problems {
+        assert!(!problem.contains("rows are not drawn"), "{name}: {problem}");
+        assert!(!problem.contains("missing"), "{name}: {problem}");
+    }
+    let mut areas: BTreeMap<String, i128> = BTreeMap::new();
+    for row in run.placements().expect("a table") {
+        let area =
+            i128::from(micros(row.end) - micros(row.start)) * i128::from(row.last - row.first + 1);
+        *areas.entry(row.provider).or_default() += area;
+    }
+    let slots: i128 = run
+        .attempts()
+        .expect("a table")
+        .iter()
+        .filter_map(|row| row.slot())
+        .map(|(from, to)| i128::from(micros(to) - micros(from)))
+        .sum();
+    let scene = view.scene().expect("it has one");
+    for chart in &scene.charts {
+        let area: i128 =
+            chart.bars().map(|bar| i128::from(bar.length()) * i128::from(bar.rows)).sum();
+        let expected = match chart.kind {
+            ChartKind::Grid => slots,
+            _ => areas.remove(&chart.name).unwrap_or(0),
+        };
+        assert_eq!(area, expected, "{name}, {}", chart.name);
+        assert!(chart.bars().all(|bar| bar.row + bar.rows <= chart.rows), "{name}");
+        let rows: u32 = chart.bands.iter().map(|band| band.rows).sum();
+        assert_eq!(rows, chart.rows, "{name}, {}", chart.name);
+        overlaps_nothing(
+            &Vec::from_iter(chart.bars().copied()),
+            &format!("{name}, {}", chart.name),
+        );
+    }
+    assert!(areas.values().all(|it| *it == 0), "{name}: {areas:?}");
+}
+
+/// No two bars share a row at a time.
+fn overlaps_nothing(bars: &[haggle_view::scene::Bar], name: &str) {
+    let mut rows: BTreeMap<u32, Vec<(i64, i64)>> = BTreeMap::new();
+    for bar in bars.iter().filter(|bar| bar.length() > 0) {
+        for row in bar.row..bar.row + bar.rows {
+            rows.entry(row).or_default().push((bar.start, bar.end));
+        }
+    }
+    for (row, mut spans) in rows {
+        spans.sort_unstable();
+        assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{name}, row {row}");
+    }
+}
+
+/// Each example that needs no other file has the same bars as its tables.
+#[test]
+fn bars_are_those_of_the_tables() {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(scenarios()).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|it| it != "toml") {
+            continue;
+        }
+        let source = Source::read(&path).expect("it can be read");
+        // Some examples need a log that is not here.
+        if Experiment::read(source, Logs::MustExist).is_err() {
+            continue;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("run");
+        carry_out(&path, &run, |_| {});
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        agree(&run, &name);
+        names.push(name);
+    }
+    names.sort();
+    for needed in ["quickstart", "failing-grid", "failing-sites", "plans", "reservations"] {
+        assert!(names.iter().any(|it| it == needed), "{needed} is not among {names:?}");
+    }
+}
+
+/// A run is no different from itself, and each job of another seed is compared.
+#[test]
+fn jobs_are_compared_by_their_workload_and_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+    example("quickstart", &one);
+    carry_out(&scenarios().join("quickstart.toml"), &other, |it| it.scenario.seed += 1);
+    let (one, other) = (read(&one), read(&other));
+    let jobs = one.job_table().expect("a table").rows();
+    let same = compare::compared(&one, &one).expect("it can be compared").differences;
+    assert_eq!((same.same, same.largest.len()), (jobs, 0));
+    let found = compare::compared(&one, &other).expect("it can be compared");
+    let all = &found.differences;
+    let sum = all.same + all.earlier + all.later + all.elsewhere + all.only_here;
+    assert_eq!(sum, jobs);
+    assert!(all.same < jobs && !all.largest.is_empty());
+    let there = other.job_table().expect("a table").rows();
+    assert_eq!(all.only_there, there - (jobs - all.only_here));
+}
+
+/// A run in CSV is the same view as in Parquet, and a view that is not asked for reads nothing.
+#[test]
+fn both_formats_give_the_same_scene() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (parquet, csv) = (folder.path().join("parquet"), folder.path().join("csv"));
+    example("failing-sites", &parquet);
+    carry_out(&scenarios().join("failing-sites.toml"), &csv, |it| {
+        it.results.format = haggle_scenario::file::TableFormat::Csv;
+    });
+    assert!(csv.join("jobs.csv").exists() && !csv.join("jobs.parquet").exists());
+    let (parquet, csv) = (read(&parquet), read(&csv));
+    let (one, other) = (parquet.scene().expect("a scene"), csv.scene().expect("a scene"));
+    assert!(!one.charts.is_empty());
+    for (one, other) in one.charts.iter().zip(&other.charts) {
+        assert!(one.bars().eq(other.bars()));
+        assert_eq!((one.marks(), one.ticks()), (other.marks(), other.ticks()));
+    }
+    let views: Vec<Arc<dyn View>> =
+        vec![Arc::new(RunView::new(Path::new("/no/such"), "x".to_owned()))];
+    assert_eq!(views[0].version(), 1);
+}

@@ -1,0 +1,118 @@
+//! `haggle view`: its address, its views and its end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout};
+
+use crate::command::{Folder, interrupt, signal, stderr_of};
+
+const SCENARIO: &str = r#"
+[scenario]
+name = "small"
+
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 50, processors = 16, load = 0.6 }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[provider]]
+name = "north"
+processors = 16
+policy = "easy"
+
+[[sweep.axis]]
+path = "provider.north.policy"
+values = ["fcfs", "easy"]
+"#;
+
+/// Starts the viewer and returns its address.
+fn start(folder: &Folder, arguments: &[&str]) -> (Child, String, BufReader<ChildStdout>) {
+    let mut child = folder.start(&[&["view", "--no-open"], arguments].concat());
+    let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    out.read_line(&mut line).expect("it prints");
+    (child, line.trim_end().to_owned(), out)
+}
+
+/// The answer to a path below an address.
+fn get(address: &str, path: &str) -> String {
+    let rest = address.strip_prefix("http://").expect("an address");
+    let (host, below) = rest.split_once('/').expect("a path");
+    let mut stream = TcpStream::connect(host).expect("it listens");
+    let request =
+        format!("GET /{below}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("it can be sent");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("it answers");
+    text
+}
+
+#[test]
+fn ctrl_c_ends_the_viewer() {
+    let scenario = SCENARIO.split("[[sweep").next().expect("the first part");
+    let folder = Folder::with(&[("small.toml", scenario)]);
+    folder.haggle(&["run", "small.toml", "-o", "small"]);
+    for (name, code) in [("INT", 0), ("TERM", 143)] {
+        let (mut child, address, _out) = start(&folder, &["small"]);
+        assert!(address.starts_with("http://127.0.0.1:") && address.ends_with('/'), "{address}");
+        // The token of 128 bits.
+        assert_eq!(address.trim_end_matches('/').rsplit('/').next().map(str::len), Some(32));
+        assert!(get(&address, "").contains("<!doctype html>"));
+        assert!(get(&address, "api/views").contains("\"name\":\"small\""));
+        match name {
+            "INT" => interrupt(&child),
+            _ => signal(&child, name),
+        }
+        assert_eq!(child.wait().expect("it ends").code(), Some(code));
+    }
+}
+
+#[test]
+fn a_sweep_has_a_view_for_each_run() {
+    let folder = Folder::with(&[("small.toml", SCENARIO)]);
+    folder.haggle(&["sweep", "small.toml", "-o", "loose"]);
+    folder.haggle(&["sweep", "small.toml", "-o", "packed", "--pack", "10"]);
+    for sweep in ["loose", "packed"] {
+        let (mut child, address, _out) = start(&folder, &[sweep]);
+        let views = get(&address, "api/views");
+        for policy in ["fcfs", "easy"] {
+            let name = format!("\"name\":\"{sweep} policy={policy}/seed=");
+            assert_eq!(views.matches(&name).count(), 1, "{views}");
+        }
+        for view in ["api/views/0", "api/views/1"] {
+            let overview = get(&address, view);
+            assert!(overview.contains("\"rows\":16"), "{overview}");
+            assert!(overview.contains("\"problems\":[]"), "{overview}");
+        }
+        interrupt(&child);
+        child.wait().expect("it ends");
+    }
+    let one = folder.names_in("packed");
+    assert!(one.iter().all(|it| !it.starts_with("policy=")), "the sweep is packed: {one:?}");
+}
+
+#[test]
+fn mistakes_of_the_arguments_are_told() {
+    let folder = Folder::with(&[("small.toml", SCENARIO)]);
+    let shown = folder.haggle(&["view", "--no-open", "nowhere"]);
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    assert!(stderr_of(&shown).contains("nowhere"), "{shown}");
+    let scenario = SCENARIO.split("[[sweep").next().expect("the first part");
+    let folder = Folder::with(&[("small.toml", scenario)]);
+    folder.haggle(&["run", "small.toml", "-o", "small"]);
+    let (mut child, address, _out) = start(&folder, &["small"]);
+    let port = address.trim_start_matches("http://127.0.0.1:").split('/').next().expect("a port");
+    let shown = folder.haggle(&["view", "--no-open", "small", "--port", port]);
+    assert!(shown.starts_with("exit code: 2"), "{shown}");
+    assert!(stderr_of(&shown).contains("hint: choose another port"), "{shown}");
+    interrupt(&child);
+    child.wait().expect("it ends");
+    // All tables are read, and nothing else happens.
+    let shown = folder.haggle(&["view", "--no-open", "small", "--for", "0s"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+}
