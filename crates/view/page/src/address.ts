@@ -30,8 +30,8 @@ export const NOTHING: Shown = {
     rows: [],
 };
 
-/** Eight digits after the point are below a hundredth of a pixel at any zoom. */
-const short = (number: number) => String(Number(number.toFixed(8)));
+/** Rows need no more digits. */
+const short = (number: number) => String(Number(number.toFixed(4)));
 
 export function write(shown: Shown): string {
     const pairs = new URLSearchParams();
@@ -42,8 +42,8 @@ export function write(shown: Shown): string {
     put("beside", shown.beside);
     if (shown.time) {
         const { origin, offset, span } = shown.time;
-        put("t", `${origin}${offset === 0 ? "" : `~${short(offset)}`}`);
-        put("span", short(span));
+        put("t", `${origin}${offset === 0 ? "" : `~${offset}`}`);
+        put("span", String(span));
     }
     put("job", shown.job);
     if (shown.interval) put("interval", `${shown.interval.from}~${shown.interval.until}`);

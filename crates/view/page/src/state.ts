@@ -272,9 +272,10 @@ export function followChanges(): () => void {
     };
     const end = effect(() => {
         const id = viewId.value;
-        const kind = overview.value?.kind;
+        // Not the overview itself, which each step renews.
+        const stepped = isSimulation.value;
         request?.abort();
-        if (kind !== "simulation") return;
+        if (!stepped) return;
         request = new AbortController();
         void pollState(id, request.signal);
     });

@@ -12,6 +12,8 @@ const PAGE = 100;
 /** Browsers draw no element that is much higher. */
 const HEIGHT_MOST = 8_000_000;
 const PAGES_MOST = 60;
+/** The order without another one. */
+const BY_NUMBER = "job";
 
 /** These columns come first, in this order. */
 const FIRST = ["job", "workload_name", "job_id", "class", "user_id", "provider", "outcome", "submission_time", "starting_time", "finish_time", "waiting_time", "execution_time", "requested_number_of_resources", "requested_time", "attempts"];
@@ -65,7 +67,7 @@ export function JobTable() {
         return effect(() => {
             const here = overview.value;
             if (!here || !tableOpen.value) return;
-            const ask = { filter: filter.value, sort: sort.value, as: asActor.value };
+            const ask = { filter: filter.value, sort: sort.value || BY_NUMBER, as: asActor.value };
             const key = JSON.stringify([viewId.value, here.version, ask]);
             const all = known.value;
             const first = all.key === key ? firstRow(top.value, all.matching) : 0;
@@ -93,7 +95,7 @@ export function JobTable() {
         });
     }, []);
 
-    // Without a filter and an order, the row of a job is its number.
+    // Without a filter and another order, the row of a job is its number.
     useEffect(
         () =>
             effect(() => {
@@ -185,8 +187,9 @@ function firstRow(top: number, matching: number): number {
 const isNumeric = (column: Column) => column.type === "integer" || column.type === "float";
 
 function Heading({ column }: { column: Column }) {
-    const name = sort.value.replace(/^-/, "");
-    const way = name !== column.name ? "none" : sort.value.startsWith("-") ? "descending" : "ascending";
+    const order = sort.value || BY_NUMBER;
+    const name = order.replace(/^-/, "");
+    const way = name !== column.name ? "none" : order.startsWith("-") ? "descending" : "ascending";
     const next = way === "none" ? column.name : way === "ascending" ? `-${column.name}` : "";
     return (
         <th scope="col" class={isNumeric(column) ? "number" : ""} aria-sort={way} title={`${column.meaning}${column.unit ? ` (${column.unit})` : ""}`}>

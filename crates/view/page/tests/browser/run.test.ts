@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+
+import type { Differences, Job, Jobs, Overview } from "../../src/api";
+import { closeBrowser, open, placeOf, press, rested, run, scenario, scene, serve, type Served, type Watched } from "./support";
+
+let served: Served;
+let watched: Watched;
+let page: Page;
+let overview: Overview;
+
+before(async () => {
+    const path = scenario();
+    served = await serve(run(path, "conservative"), run(path, "fcfs", "--set", "provider.*.policy=fcfs"));
+    watched = await open(served.address);
+    page = watched.page;
+    overview = await served.get<Overview>("views/0");
+});
+
+after(async () => {
+    await closeBrowser();
+    await served?.stop();
+});
+
+/** A row of the table of jobs by the names of its columns. */
+async function jobs(ask: string): Promise<Record<string, unknown>[]> {
+    const found = await served.get<Jobs>(`views/0/jobs?${ask}`);
+    assert.equal(found.error, null);
+    return found.rows.map((row) => Object.fromEntries(found.columns.map((column, at) => [column.name, row[at]])));
+}
+
+const micros = (seconds: unknown) => Math.round(Number(seconds) * 1e6);
+
+test("the page opens with all charts, the table and the metrics", async () => {
+    const drawn = await scene(page);
+    assert.equal(drawn.painter, "webgl2");
+    assert.deepEqual(drawn.charts.map((it) => it.name), ["north", "east"]);
+    assert.ok(drawn.bars.length > 100, `${drawn.bars.length} bars`);
+    assert.equal(await page.getByTestId("count").textContent(), "250 of 250");
+    assert.match((await page.getByTestId("summary").textContent()) ?? "", /mean waiting time/i);
+    assert.equal(await page.title(), `${overview.name} – haggle`);
+});
+
+test("the bars are those of the tables, at the pixels of their times", async () => {
+    const longest = (await jobs("sort=-execution_time&first=0&count=1"))[0];
+    assert.ok(longest);
+    await page.evaluate(([from, span]) => (location.hash = `t=${from}&span=${span}`), [micros(longest["starting_time"]) - 3_600e6, micros(longest["execution_time"]) / 4]);
+    await page.waitForTimeout(300);
+    const drawn = await scene(page);
+    const { window, plot } = drawn;
+    const end = window.origin + window.span;
+    const all = (await jobs("first=0&count=250")).filter((it) => it["starting_time"] !== null);
+    const inWindow = (job: Record<string, unknown>) => micros(job["starting_time"]) < end && micros(job["finish_time"]) > window.origin;
+    const dense = drawn.charts.some((it) => it.density);
+    for (const chart of ["north", "east"]) {
+        const seen = new Set(drawn.bars.filter((it) => it.chart === chart).map((it) => it.job));
+        const there = new Set(all.filter((job) => inWindow(job) && job["provider"] === chart).map((job) => Number(job["job"])));
+        for (const job of seen) assert.ok(there.has(job), `job ${job} is drawn at ${chart}`);
+        if (!dense) assert.equal(seen.size, there.size, `${chart}: ${[...there].filter((it) => !seen.has(it))}`);
+    }
+    const pixel = window.span / plot.width;
+    for (const bar of drawn.bars) {
+        const job = all.find((it) => Number(it["job"]) === bar.job);
+        assert.ok(job, `job ${bar.job}`);
+        const x = plot.x + Math.max(0, (micros(job["starting_time"]) - window.origin - window.offset) / pixel);
+        assert.ok(Math.abs(bar.x - x) <= 1.01, `job ${bar.job}: ${bar.x} instead of ${x}`);
+        const right = plot.x + Math.min(plot.width, (micros(job["finish_time"]) - window.origin - window.offset) / pixel);
+        assert.ok(Math.abs(bar.x + bar.width - right) <= 1.6, `job ${bar.job}: until ${bar.x + bar.width} instead of ${right}`);
+    }
+    const details = await served.get<Job>(`views/0/jobs/${longest["job"]}`);
+    const bar = details.bars[0];
+    const drawnBar = drawn.bars.find((it) => it.job === longest["job"]);
+    assert.deepEqual([drawnBar?.row, drawnBar?.rows], [bar?.row, bar?.rows]);
+    await press(page, "f");
+});
+
+test("keys and the wheel zoom about a point, to a microsecond and back to all", async () => {
+    await rested(page);
+    const whole = (await scene(page)).window;
+    const at = await placeOf(page, 700, 100);
+    await page.mouse.move(at.x, at.y);
+    const under = async () => {
+        const { window, plot } = await scene(page);
+        return window.origin + window.offset + ((700 - plot.x) / plot.width) * window.span;
+    };
+    const time = await under();
+    await page.mouse.wheel(0, -600);
+    await page.waitForTimeout(200);
+    const closer = (await scene(page)).window;
+    assert.ok(closer.span < whole.span / 2);
+    assert.ok(Math.abs((await under()) - time) < closer.span / 500, "the time below the pointer stays");
+    await press(page, "w", 130);
+    await page.waitForTimeout(200);
+    const window = (await scene(page)).window;
+    assert.equal(window.span, 1, "one microsecond fills the window");
+    assert.match(await page.evaluate(() => location.hash), /span=1(&|$)/);
+    await press(page, "d");
+    assert.notDeepEqual((await scene(page)).window, window);
+    await press(page, "f");
+    await page.waitForTimeout(200);
+    assert.deepEqual((await scene(page)).window, whole);
+});
+
+test("a drag moves, and Shift and a drag select an interval with its sums", async () => {
+    const before = (await scene(page)).window;
+    const [from, to] = [await placeOf(page, 500, 100), await placeOf(page, 700, 100)];
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 4 });
+    await page.mouse.up();
+    assert.ok((await scene(page)).window.origin < before.origin);
+    await press(page, "f");
+    await page.keyboard.down("Shift");
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 4 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await press(page, "2");
+    const [, start, end] = /interval=(\d+)%7E(\d+)|interval=(\d+)~(\d+)/.exec(await settledHash(page)) ?? [];
+    const sum = await served.get<{ jobs: number }>(`views/0/charts/0/sum?from=${start}&to=${end}&first_row=0&rows=32`);
+    await page.waitForFunction((count) => document.querySelector('[data-testid="interval"]')?.textContent?.includes(`north${count}`), sum.jobs);
+    await press(page, "Escape");
+});
+
+async function settledHash(of: Page): Promise<string> {
+    await of.waitForTimeout(400);
+    return of.evaluate(() => location.hash);
+}
+
+test("one selection for all panes: a bar, the table, the story and the messages", async () => {
+    const bars = (await scene(page)).bars.filter((it) => it.width > 12 && it.height > 6);
+    const bar = bars[Math.floor(bars.length / 2)];
+    assert.ok(bar);
+    const at = await placeOf(page, bar.x + bar.width / 2, bar.y + bar.height / 2);
+    await page.mouse.click(at.x, at.y);
+    const details = await served.get<Job>(`views/0/jobs/${bar.job}`);
+    await page.getByTestId("job").getByText(details.story?.title ?? "").waitFor();
+    const lines = await page.locator(".story .line").allTextContents();
+    assert.deepEqual(lines, details.story?.lines.map((it) => it.text));
+    assert.match(await settledHash(page), new RegExp(`job=${bar.job}(&|$)`));
+    await page.locator("section.sequence").waitFor();
+    assert.match((await page.locator(".chosen").first().textContent()) ?? "", new RegExp(`^${bar.job}`));
+    await press(page, "]");
+    if (details.next_of_user !== null) await page.waitForFunction((job) => location.hash.includes(`job=${job}`), details.next_of_user);
+    await press(page, "Escape");
+});
+
+test("the search jumps to a job", async () => {
+    await press(page, "/");
+    await page.keyboard.type("120");
+    await page.locator("#matches [role=option]").first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => /job=\d+/.test(location.hash));
+    const job = Number(/job=(\d+)/.exec(await settledHash(page))?.[1]);
+    assert.ok((await scene(page)).bars.some((it) => it.job === job), `job ${job} is in sight`);
+    await press(page, "Escape");
+    await press(page, "f");
+});
+
+test("the table is filtered and sorted by the server, and a mistake is explained", async () => {
+    await press(page, ":");
+    await page.keyboard.type("waiting_time > 0");
+    const right = await served.get<Jobs>(`views/0/jobs?filter=${encodeURIComponent("waiting_time > 0")}&sort=-waiting_time&first=0&count=1`);
+    await page.waitForFunction((count) => document.querySelector('[data-testid="count"]')?.textContent?.startsWith(`${count} of`), right.matching);
+    await page.getByRole("button", { name: /^waiting_time/ }).click();
+    await page.getByRole("button", { name: /^waiting_time/ }).click();
+    const job = right.rows[0]?.[right.columns.findIndex((it) => it.name === "job")];
+    await page.waitForFunction((first) => document.querySelector('[data-testid="jobs"] tr[aria-rowindex="2"] td')?.textContent === String(first), job);
+    await page.locator("#filter").fill("waiting_time >");
+    await page.waitForFunction(() => (document.querySelector("#filter-error")?.textContent ?? "") !== "");
+    assert.equal(await page.locator("#filter").getAttribute("aria-invalid"), "true");
+    await page.locator("#filter").fill("");
+    await page.waitForFunction(() => document.querySelector('[data-testid="count"]')?.textContent === "250 of 250");
+});
+
+test("two runs are compared on one axis", async () => {
+    await press(page, "c");
+    await page.getByTestId("compare").getByText("Largest differences").waitFor();
+    await page.waitForTimeout(300);
+    const drawn = await scene(page);
+    assert.deepEqual(drawn.charts.map((it) => [it.view, it.name]), [
+        [0, "north"],
+        [1, "north"],
+        [0, "east"],
+        [1, "east"],
+    ]);
+    const right = await served.get<Differences>("views/0/differences?with=1");
+    const text = (await page.getByTestId("compare").textContent()) ?? "";
+    assert.ok(text.includes(`same${right.same}`) && text.includes(`later here${right.later}`), text);
+    const words = new Set(drawn.bars.flatMap((it) => it.words.split(", ").slice(1)));
+    assert.ok(words.has("earlier") || words.has("later") || words.has("elsewhere"), [...words].join());
+    await press(page, "c");
+    await page.waitForFunction(() => window.haggle.scene()?.charts.length === 2);
+});
+
+test("an address shows the same view in another browser", async () => {
+    await press(page, "w", 4);
+    await press(page, "a", 1);
+    await press(page, "e");
+    await page.locator("#filter").fill("waiting_time > 0");
+    await page.waitForTimeout(500);
+    const mine = await scene(page);
+    const fragment = (await settledHash(page)).slice(1);
+    const other = await open(served.address, fragment);
+    const theirs = await scene(other.page);
+    assert.deepEqual(theirs.window, mine.window);
+    assert.deepEqual(theirs.charts.map((it) => it.height > 0), mine.charts.map((it) => it.height > 0));
+    assert.equal(await other.page.locator("#filter").inputValue(), "waiting_time > 0");
+    assert.deepEqual(other.faults, []);
+    await other.page.context().close();
+    await page.locator("#filter").fill("");
+    await press(page, "e");
+    await press(page, "f");
+});
+
+test("pictures are saved as PNG, SVG and PDF", async () => {
+    for (const [format, start] of [
+        ["png", "\u0089PNG"],
+        ["svg", "<"],
+        ["pdf", "%PDF"],
+    ] as const) {
+        await press(page, "x");
+        await page.getByRole("dialog").getByLabel("Format").selectOption(format);
+        const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("dialog").getByRole("button", { name: "Save" }).click()]);
+        assert.equal(download.suggestedFilename(), `gantt.${format}`);
+        const bytes = readFileSync(await download.path());
+        assert.ok(bytes.toString("latin1").startsWith(start), bytes.subarray(0, 8).toString());
+    }
+});
+
+test("the help lists each key, and each key has a use", async () => {
+    await press(page, "?");
+    const keys = await page.getByTestId("keys").locator("kbd").allTextContents();
+    assert.ok(keys.length > 50);
+    assert.equal(new Set(keys).size, keys.length, "no key has two uses");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.getByRole("dialog").count(), 0);
+});
+
+test("an actor's view hides the jobs of others", async () => {
+    await press(page, "f");
+    const all = (await scene(page)).bars;
+    await page.getByLabel("View as", { exact: true }).selectOption("east");
+    await page.waitForTimeout(300);
+    const drawn = await scene(page);
+    assert.equal(drawn.bars.filter((it) => it.chart === "north").length, 0);
+    assert.ok(drawn.bars.length > 0 && drawn.bars.length < all.length);
+    await page.getByLabel("View as", { exact: true }).selectOption("");
+});
+
+test("each pane has a table", async () => {
+    await press(page, "r");
+    const rows = page.getByRole("region", { name: "Table of the bars in sight" }).locator("tbody tr");
+    await rows.first().waitFor();
+    const jobsInTable = await rows.locator("td:nth-child(2)").allTextContents();
+    const drawn = new Set((await scene(page)).bars.map((it) => String(it.job)));
+    for (const job of jobsInTable) assert.ok(drawn.has(job), `job ${job}`);
+    assert.equal(await page.locator(".as-table").count(), 3);
+    await press(page, "r");
+});
+
+test("a browser without WebGL has the same scene", async () => {
+    await press(page, "f");
+    const gl = await scene(page);
+    const plain = await open(`${served.address}?canvas`);
+    const flat = await scene(plain.page);
+    assert.equal(flat.painter, "canvas");
+    assert.deepEqual(flat.bars.map((it) => it.job), gl.bars.map((it) => it.job));
+    assert.deepEqual(plain.faults, []);
+    await plain.page.context().close();
+});
+
+test("nothing went wrong", () => assert.deepEqual(watched.faults, []));
