@@ -62,6 +62,7 @@ function Knowledge({ of }: { of: Glimpse }) {
     return (
         <>
             <h3>{`${of.name} (${of.kind})`}</h3>
+            {of.left === true && <p class="hint">The actor has no more messages: it is shown as it left.</p>}
             {of.machine !== null && <p>{inWords(of.machine)}</p>}
             <Things title="Jobs" things={of.jobs} />
             <Things title="Promises" things={of.promises} />

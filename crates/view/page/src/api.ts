@@ -144,10 +144,14 @@ export interface Match {
     readonly kind: "job" | "chart" | "actor" | "band";
     readonly id: number | string;
     readonly label: string;
+    /** Of a band: its chart and its first row. */
+    readonly chart?: number;
+    readonly row?: number;
 }
 
 export interface Message {
-    readonly number: number;
+    /** Null for a message that did not arrive as it was sent. */
+    readonly number: number | null;
     readonly time: number;
     readonly sender: string;
     readonly receiver: string;
@@ -217,6 +221,7 @@ export interface Branch {
     readonly set: readonly string[];
     readonly fail: readonly string[];
     readonly submit: string | null;
+    readonly seed?: number;
 }
 
 export interface Glimpse {
@@ -227,6 +232,8 @@ export interface Glimpse {
     readonly promises: readonly unknown[];
     readonly facts: readonly unknown[];
     readonly told: readonly Told[];
+    /** True after the last message of the actor. */
+    readonly left?: boolean;
 }
 
 /** An answer of the server that is not a success, with its remedy. */

@@ -2,7 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 
-import { api, type Messages } from "./api";
+import { api, type Message, type Messages } from "./api";
 import { asActor, complain, interval, job, overview, viewId } from "./state";
 
 export const MESSAGES_MOST = 500;
@@ -13,7 +13,7 @@ export const messages = signal<(Messages & { readonly scope: Scope }) | null>(nu
 /** One actor that the list is limited to. */
 export const messageActor = signal<string | null>(null);
 /** The message under the pointer, in the list and on the axis. */
-export const pointed = signal<number | null>(null);
+export const pointed = signal<Message | null>(null);
 
 export function scopeNow(): Scope {
     if (job.value !== null) return { kind: "job", job: job.value };

@@ -5,7 +5,6 @@ import { useRef } from "preact/hooks";
 
 import { api, type Match } from "./api";
 import { actorShown, complain, overview, revealed, select, setRows, sideOpen, tab, viewId } from "./state";
-import { bandsOf } from "./bands";
 
 export function Search() {
     const text = useSignal("");
@@ -91,7 +90,8 @@ export function Search() {
     );
 }
 
-/** The id of a band is `CHART:BAND`, or its label is its name. */
+const ROWS_AROUND = 4;
+
 function jump(match: Match): void {
     if (match.kind === "job") return select(Number(match.id), { reveal: true });
     if (match.kind === "actor") {
@@ -100,11 +100,10 @@ function jump(match: Match): void {
         tab.value = "actors";
         return;
     }
-    const charts = overview.value?.charts ?? [];
-    const [chartId, band] = String(match.id).split(/[:.]/).map(Number);
-    const chart = charts.find((it) => it.id === (match.kind === "chart" ? Number(match.id) : chartId));
+    const number = match.kind === "chart" ? Number(match.id) : match.chart;
+    const chart = overview.value?.charts.find((it) => it.id === number);
     if (!chart) return;
-    const found = match.kind === "band" ? bandsOf(viewId.value, chart, overview.value?.version ?? 0, () => undefined)[band ?? -1] : undefined;
-    if (found) setRows(chart, { first: found.first_row - 4, rows: Math.max(found.rows + 8, 12) });
-    revealed.value = { chart: chart.id, row: found?.first_row ?? 0 };
+    const row = match.row ?? 0;
+    if (match.kind === "band") setRows(chart, { first: row - ROWS_AROUND, rows: 3 * ROWS_AROUND });
+    revealed.value = { chart: chart.id, row };
 }

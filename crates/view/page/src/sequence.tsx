@@ -58,7 +58,7 @@ function drawLanes({ context, width, height }: Drawing): void {
         if (x < left - 5 || x > left + wide + 5) continue;
         const [from, to] = [names.indexOf(row.sender), names.indexOf(row.receiver)];
         if (from < 0 || to < 0) continue;
-        const strong = pointed.value === row.number;
+        const strong = pointed.value === row;
         arrow(context, x, laneY(from, names.length, height), laneY(to, names.length, height), row.fault ? colours.broken : strong ? colours.ink : colours.accent, row.fault !== null, strong);
     }
 }
@@ -104,7 +104,7 @@ function gestures(element: HTMLElement) {
         hover: (x: number, _y: number, event: PointerEvent) => {
             crosshair.value = x >= gutter() ? event.clientX : null;
             const row = nearest(x);
-            pointed.value = row?.number ?? null;
+            pointed.value = row;
             const fault = row?.fault ? ` (${row.fault})` : "";
             tip.value = row ? { x: event.clientX, y: event.clientY, lines: [`${row.kind}${fault}`, `${row.sender} → ${row.receiver}`, elapsed(row.time)] } : null;
         },
@@ -182,7 +182,7 @@ function Ordered() {
                     </thead>
                     <tbody>
                         {found.rows.map((row) => (
-                            <tr class={pointed.value === row.number ? "pointed" : ""} onPointerEnter={() => (pointed.value = row.number)} onPointerLeave={() => (pointed.value = null)}>
+                            <tr class={pointed.value === row ? "pointed" : ""} onPointerEnter={() => (pointed.value = row)} onPointerLeave={() => (pointed.value = null)}>
                                 <td>
                                     <button type="button" class="plain" onClick={() => goTo(row.time)}>
                                         {timeInWords(row.time)}

@@ -135,7 +135,7 @@ export function UntilForm() {
             case "message":
                 return { message: { sender: sender.value || null, receiver: receiver.value || null, kind: word.value.trim() || null, job } };
             case "condition":
-                return text.value.trim() === "" ? "Write an expression, for example `mean_waiting_time > 3600`." : { condition: text.value };
+                return text.value.trim() === "" ? "Write an expression, for example `jobs_waiting > 10`." : { condition: text.value };
             case "time": {
                 const time = readTime(text.value);
                 return time === null ? "Write a time, for example `3d 04:00` or `90s`." : { time };
@@ -178,9 +178,20 @@ export function UntilForm() {
             {(kind.value === "condition" || kind.value === "time") && (
                 <label class="field">
                     {kind.value === "time" ? "Time" : "Condition"}
-                    <input value={text.value} placeholder={kind.value === "time" ? "3d 04:00" : "mean_waiting_time > 3600"} onInput={(event) => (text.value = event.currentTarget.value)} />
+                    <input
+                        list={kind.value === "condition" ? "metrics" : ""}
+                        value={text.value}
+                        placeholder={kind.value === "time" ? "3d 04:00" : "jobs_waiting > 10"}
+                        onInput={(event) => (text.value = event.currentTarget.value)}
+                    />
+                    <datalist id="metrics">
+                        {state.overview.value?.metrics.map((it) => (
+                            <option value={`${it.name} > `}>{it.title}</option>
+                        ))}
+                    </datalist>
                 </label>
             )}
+            {kind.value === "condition" && <p class="hint">{`An expression over metrics: ${state.overview.value?.metrics.map((it) => it.name).join(", ") ?? ""}`}</p>}
         </Form>
     );
 }
@@ -235,14 +246,15 @@ const linesOf = (text: string) =>
         .filter((line) => line !== "");
 
 export function BranchForm() {
-    const [set, fail, submitted] = [useSignal(""), useSignal(""), useSignal("")];
+    const [set, fail, submitted, seed] = [useSignal(""), useSignal(""), useSignal(""), useSignal("")];
     const wrong = useSignal<string | null>(null);
     const busy = useSignal(false);
     const submit = () => {
+        if (!/^\d*$/.test(seed.value.trim())) return void (wrong.value = "The seed is a whole number.");
         busy.value = true;
         wrong.value = null;
         const base = state.viewId.value;
-        const changes = { set: linesOf(set.value), fail: linesOf(fail.value), submit: submitted.value.trim() === "" ? null : submitted.value };
+        const changes = { set: linesOf(set.value), fail: linesOf(fail.value), submit: submitted.value.trim() === "" ? null : submitted.value, ...(seed.value.trim() === "" ? {} : { seed: Number(seed.value) }) };
         void api
             .branch(base, changes)
             .then(async (made) => {
@@ -269,6 +281,10 @@ export function BranchForm() {
             <label class="field">
                 Jobs to submit (TOML)
                 <textarea rows={4} spellcheck={false} value={submitted.value} onInput={(event) => (submitted.value = event.currentTarget.value)} />
+            </label>
+            <label class="field">
+                Seed of the draws from here on (the same if empty)
+                <input inputMode="numeric" value={seed.value} onInput={(event) => (seed.value = event.currentTarget.value)} />
             </label>
             <p class="hint">The branch is a view of its own from this instant. Both are shown on one axis, and either can be stepped.</p>
         </Form>

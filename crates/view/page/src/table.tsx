@@ -95,6 +95,15 @@ export function JobTable() {
         });
     }, []);
 
+    useEffect(
+        () =>
+            effect(() => {
+                void [filter.value, sort.value, viewId.value];
+                if (scroller.current) scroller.current.scrollTop = 0;
+            }),
+        [],
+    );
+
     // Without a filter and another order, the row of a job is its number.
     useEffect(
         () =>
