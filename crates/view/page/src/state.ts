@@ -343,11 +343,12 @@ export async function restore(shown: address.Shown): Promise<void> {
         filter.value = shown.filter;
         sort.value = shown.sort;
         asActor.value = shown.as;
-        tab.value = TABS.find((it) => it.id === shown.tab)?.id ?? "summary";
+        tab.value = TABS.find((it) => it.id === shown.tab)?.id ?? (shown.job === null ? "summary" : "job");
         closed.value = new Set(shown.closed);
         rowWindows.value = new Map(shown.rows.map(([chart, first, rows]) => [chart, { first, rows }]));
     });
     await refresh();
+    if (!actorNames.value.some((it) => it.name === asActor.value)) asActor.value = null;
     if (shown.time) time.value = timeWindow(shown.time.origin, shown.time.offset, shown.time.span);
     else fit();
 }

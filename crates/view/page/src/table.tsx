@@ -105,18 +105,19 @@ export function JobTable() {
     );
 
     // Without a filter and another order, the row of a job is its number.
-    useEffect(
-        () =>
-            effect(() => {
-                const number = job.value;
-                const element = scroller.current;
-                const { matching, total } = known.peek();
-                if (number === null || !element || filter.peek() !== "" || sort.peek() !== "" || matching !== total || matching * ROW > HEIGHT_MOST) return;
-                const y = number * ROW;
-                if (y < element.scrollTop || y + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 3);
-            }),
-        [],
-    );
+    useEffect(() => {
+        let shown: number | null = null;
+        return effect(() => {
+            const number = job.value;
+            const { matching, total } = known.value;
+            const element = scroller.current;
+            if (number === shown || matching === 0 || !element) return;
+            shown = number;
+            if (number === null || filter.peek() !== "" || sort.peek() !== "" || matching !== total || matching * ROW > HEIGHT_MOST) return;
+            const y = number * ROW;
+            if (y < element.scrollTop || y + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 3);
+        });
+    }, []);
 
     useEffect(() => {
         const element = scroller.current;

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+
+import type { Glimpse, SimulationState } from "../../src/api";
+import { closeBrowser, open, press, rested, scenario, scene, serve, type Served, type Watched } from "./support";
+
+let served: Served;
+let watched: Watched;
+let page: Page;
+
+before(async () => {
+    served = await serve(scenario());
+    watched = await open(served.address);
+    page = watched.page;
+});
+
+after(async () => {
+    await closeBrowser();
+    await served?.stop();
+});
+
+const state = (view = 0) => served.get<SimulationState>(`views/${view}/state`);
+
+/** Waits until the page shows this number of messages and the simulation rests. */
+async function shows(messages: number, of = page): Promise<void> {
+    await of.waitForFunction((count) => document.querySelector('[data-testid="now"]')?.textContent?.includes(`${count} messages`), messages.toLocaleString("en"));
+}
+
+async function resting(view = 0): Promise<SimulationState> {
+    for (;;) {
+        const now = await state(view);
+        if (now.state !== "running") return now;
+        await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+}
+
+test("a message, an instant and a time are stepped", async () => {
+    const start = await state();
+    assert.equal(start.state, "paused");
+    await press(page, "Space");
+    await shows(start.messages + 1);
+    await press(page, "i");
+    await page.waitForFunction((count) => !document.querySelector('[data-testid="now"]')?.textContent?.includes(`${count} messages`), (start.messages + 1).toLocaleString("en"));
+    const before = await resting();
+    await page.getByLabel("Length of a step").fill("6h");
+    await page.getByLabel("Length of a step").press("Enter");
+    await page.waitForFunction(() => document.querySelector('[data-testid="now"]')?.textContent?.includes("paused"));
+    const after = await until((now) => now.now >= before.now + 5 * 3_600e6);
+    assert.ok(after.messages > before.messages);
+    await shows(after.messages);
+});
+
+async function until(holds: (now: SimulationState) => boolean, view = 0): Promise<SimulationState> {
+    for (let at = 0; at < 400; at += 1) {
+        const now = await state(view);
+        if (now.state !== "running" && holds(now)) return now;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the simulation is at ${JSON.stringify(await state(view))}`);
+}
+
+test("a breakpoint stops the run when a job starts", async () => {
+    await press(page, "b");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Stop when").selectOption("starts");
+    await form.getByRole("textbox", { name: "Job", exact: true }).fill("60");
+    await form.getByRole("button", { name: "Run", exact: true }).click();
+    const now = await until((it) => it.stopped_by !== null);
+    await shows(now.messages);
+    await press(page, "f");
+    await page.waitForTimeout(300);
+    const drawn = await scene(page);
+    assert.ok(drawn.bars.some((it) => it.job === 60), "the job has a bar");
+    assert.ok(drawn.bars.some((it) => it.words.includes("running")), "bars of running jobs are open");
+});
+
+test("a message of a kind stops the run, and Enter runs to the next one", async () => {
+    await press(page, "b");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Stop when").selectOption("message");
+    await form.getByLabel(/^About job/).fill("");
+    await form.getByLabel(/^Kind/).fill("submit");
+    const before = await state();
+    await form.getByRole("button", { name: "Run", exact: true }).click();
+    const first = await until((it) => it.messages > before.messages);
+    await shows(first.messages);
+    await press(page, "Enter");
+    const second = await until((it) => it.messages > first.messages);
+    await shows(second.messages);
+    assert.ok(second.now >= first.now);
+});
+
+test("a condition over metrics stops the run", async () => {
+    const before = await state();
+    await press(page, "b");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Stop when").selectOption("condition");
+    await form.getByRole("combobox", { name: "Condition", exact: true }).fill(`jobs_over > ${before.jobs_over + 5}`);
+    await form.getByRole("button", { name: "Run", exact: true }).click();
+    const now = await until((it) => it.messages > before.messages || it.error !== null);
+    assert.equal(now.error, null);
+    assert.ok(now.jobs_over > before.jobs_over + 5, `${now.jobs_over}`);
+});
+
+test("a step back gives the picture of before", async () => {
+    await press(page, "f");
+    await page.waitForTimeout(300);
+    const here = await resting();
+    await shows(here.messages);
+    const before = await scene(page);
+    await press(page, "i");
+    await until((it) => it.messages > here.messages);
+    await press(page, "Shift+I");
+    const back = await until((it) => it.messages <= here.messages);
+    assert.ok(back.now <= here.now);
+    await press(page, "Shift+B");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("To").selectOption("to");
+    await form.getByLabel("Message").fill(String(here.messages));
+    await form.getByRole("button", { name: "Back", exact: true }).click();
+    await until((it) => it.messages === here.messages);
+    await shows(here.messages);
+    await press(page, "f");
+    await page.waitForTimeout(300);
+    const after = await scene(page);
+    const plain = (it: typeof after) => it.bars.map((bar) => [bar.chart, bar.job, bar.row, bar.words].join(" ")).sort();
+    assert.deepEqual(plain(after), plain(before));
+});
+
+test("an actor's panel has its knowledge, and what others told it", async () => {
+    await press(page, "5");
+    await page.getByTestId("actors").getByLabel("Actor").selectOption("grid");
+    const glimpse = await served.get<Glimpse>("views/0/actors/grid");
+    await page.getByRole("heading", { name: `${glimpse.name} (${glimpse.kind})` }).waitFor();
+    const told = page.getByRole("region", { name: "Told by others" }).locator("tbody tr");
+    await told.first().waitFor();
+    assert.equal(await told.count(), glimpse.told.length);
+    await page.getByLabel(/^View as grid/).check();
+    await page.waitForTimeout(300);
+    assert.match(await page.evaluate(() => location.hash), /as=grid/);
+    assert.equal((await scene(page)).bars.length, 0, "a metascheduler has no processors");
+    await page.getByLabel(/^View as grid/).uncheck();
+});
+
+test("two pages on one simulation show the same instant", async () => {
+    const other = await open(served.address);
+    const before = await resting();
+    await shows(before.messages, other.page);
+    await press(page, "Space");
+    await shows(before.messages + 1);
+    await shows(before.messages + 1, other.page);
+    await press(other.page, "Space");
+    await shows(before.messages + 2);
+    assert.deepEqual(other.faults, []);
+    await other.page.context().close();
+});
+
+test("a branch is shown beside its base", async () => {
+    const base = await resting();
+    await press(page, "n");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Settings, one a line").fill("provider.north.policy=nonsense");
+    await form.getByRole("button", { name: "Branch", exact: true }).click();
+    await form.getByRole("alert").waitFor();
+    await form.getByLabel("Settings, one a line").fill("provider.north.policy=fcfs");
+    await form.getByRole("button", { name: "Branch", exact: true }).click();
+    await form.waitFor({ state: "detached" });
+    await page.waitForFunction(() => location.hash.includes("beside=0"));
+    const branch = await until((it) => it.now >= base.now, 1);
+    assert.equal(branch.messages, base.messages);
+    await rested(page);
+    await page.waitForFunction(() => window.haggle.scene()?.charts.length === 4);
+    await press(page, "g");
+    await until((it) => it.state === "over", 1);
+    assert.equal((await state(0)).messages, base.messages, "the base stays");
+    await page.getByLabel("View", { exact: true }).selectOption("0");
+});
+
+test("a page that is closed stops no run", async () => {
+    const other = await open(served.address);
+    await press(other.page, "g");
+    await other.page.context().close();
+    const over = await until((it) => it.state === "over");
+    assert.equal(over.jobs_over, over.jobs);
+    await page.getByText("over", { exact: true }).first().waitFor();
+});
+
+test("nothing went wrong", () => assert.deepEqual(watched.faults.filter((it) => !it.includes("status of 4")), []));
