@@ -50,8 +50,9 @@ mod cli_synthetic_month;
 mod cli_transactions;
 mod cli_validate;
 #[cfg(feature = "view")]
-mod cli_view_steps;
 mod cli_view;
+#[cfg(feature = "view")]
+mod cli_view_steps;
 mod cli_warnings;
 mod cli_window_queues;
 mod cli_workflow;
