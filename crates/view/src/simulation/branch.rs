@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Table;
 
 use super::simulated::{Origin, Simulated};
-use super::stepper::Aim;
+use super::stepper::{Aim, Phase};
 use super::until::Until;
 use super::walk::{Script, WalkError};
 use crate::Refusal;
@@ -87,6 +87,9 @@ impl Simulated {
     /// takes effect after the present instant.
     pub(crate) fn branch(&self, base: usize, request: BranchRequest) -> Result<Simulated, Refusal> {
         let moment = self.stepper.moment();
+        if matches!(moment.phase, Phase::Over | Phase::Failed) {
+            return Err(Refusal::conflict("the run has no future", "go back before the branch"));
+        }
         let now = moment.now.as_micros().max(0);
         // Messages of the present instant may have been delivered, and a change precedes all messages of its instant.
         let at = Span::from_micros(now.saturating_add(1));

@@ -1,14 +1,16 @@
 //! The scene of a simulation at a moment.
 
+use std::collections::BTreeMap;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
-use haggle_model::{Cast, JobId, ProviderId, Time};
+use haggle_model::{ActorId, Cast, JobId, ProviderId, Time};
 
 use super::bars::{self, Look, SlotBar};
 use super::layout::Planned;
 use super::past::{Closed, Past};
 use crate::clock::clamped;
-use crate::scene::{Band, Bar, Chart, ChartKind, Mark, MarkKind, Scene, Tick, flag, lanes};
+use crate::scene::{Band, Bar, Chart, ChartKind, Class, Index, Mark, MarkKind, Scene, flag, lanes};
 
 /// The scene of a past at a moment.
 pub(crate) fn scene(past: &Past, now: Time) -> Scene {
@@ -37,8 +39,11 @@ struct Present<'a> {
     now: Time,
     /// Bars of jobs that are not over, of attempts that are; by place.
     pieces: Vec<(ProviderId, Bar)>,
-    marks: Vec<Closed>,
+    marks: Marks,
 }
+
+/// Times for which places could not be used, by the number of the place.
+type Marks = BTreeMap<u32, Vec<Closed>>;
 
 impl<'a> Present<'a> {
     fn of(past: &'a Past, now: Time) -> Present<'a> {
@@ -69,7 +74,7 @@ impl<'a> Present<'a> {
         let behind = self.pieces.partition_point(|(it, _)| *it <= place);
         let mut more = Vec::from_iter(self.pieces[first..behind].iter().map(|(_, bar)| *bar));
         let mut ticks = self.past.bars.ticks(number);
-        let machine = self.past.machines.get(&haggle_model::ActorId(place.0));
+        let machine = self.past.machines.get(&ActorId(place.0));
         if let Some(glimpse) = machine {
             let look = |job: JobId| {
                 let known = self.past.job(job)?;
@@ -98,12 +103,12 @@ impl<'a> Present<'a> {
 }
 
 /// All times for which processors could not be used.
-fn marks(past: &Past, now: Time) -> Vec<Closed> {
+fn marks(past: &Past, now: Time) -> Marks {
     let over = past.closed.iter().filter(|it| it.start <= now).cloned();
     let down = past.down.iter().flat_map(|(&provider, all)| {
         all.iter().map(move |(start, processors)| Closed {
             kind: MarkKind::Failure,
-            actor: haggle_model::ActorId(provider.0),
+            actor: ActorId(provider.0),
             of: Some((provider, processors.clone())),
             start: *start,
             end: None,
@@ -116,17 +121,16 @@ fn marks(past: &Past, now: Time) -> Vec<Closed> {
         start,
         end: None,
     });
-    over.chain(down).chain(crashed).collect()
+    let mut marks = Marks::new();
+    for mark in over.chain(down).chain(crashed) {
+        marks.entry(mark.actor.0).or_default().push(mark);
+    }
+    marks
 }
 
 /// The marks of a place, whose rows are `first` and the `rows` from there on.
-fn of_place(
-    marks: &[Closed],
-    place: ProviderId,
-    now: Time,
-    (first, rows): (u32, u32),
-) -> Vec<Mark> {
-    let here = marks.iter().filter(|it| it.actor.0 == place.0);
+fn of_place(marks: &Marks, place: ProviderId, now: Time, (first, rows): (u32, u32)) -> Vec<Mark> {
+    let here = marks.get(&place.0).into_iter().flatten();
     let placed = here.flat_map(|it| {
         let mark = Mark {
             start: clamped(it.start.as_micros()),
@@ -155,9 +159,9 @@ fn grid(past: &Past, planned: &Planned, now: Time) -> Chart {
     let cast = past.cast();
     let mut chart = empty(cast, planned);
     let places = planned.places as usize;
-    let mut of_place: Vec<Vec<Bar>> = vec![Vec::new(); places];
+    let mut bars_of: Vec<Vec<Bar>> = vec![Vec::new(); places];
     let mut add = |SlotBar { place, bar }: SlotBar| {
-        if let Some(bars) = of_place.get_mut((place.0 - planned.first) as usize) {
+        if let Some(bars) = bars_of.get_mut((place.0 - planned.first) as usize) {
             bars.push(bar);
         }
     };
@@ -166,10 +170,10 @@ fn grid(past: &Past, planned: &Planned, now: Time) -> Chart {
         let Some(known) = past.job(*job) else { continue };
         pieces.attempts.iter().for_each(|it| add(bars::slot(&known.job, it)));
     }
-    for (actor, glimpse) in past.machines.range(haggle_model::ActorId(planned.first)..) {
+    for (actor, glimpse) in past.machines.range(ActorId(planned.first)..) {
         for work in &glimpse.jobs {
             let (Some(since), Some(known)) = (work.since, past.job(work.job)) else { continue };
-            let look = Look { class: crate::scene::Class::GridTask, ..Look::of(&known.job, None) };
+            let look = Look { class: Class::GridTask, ..Look::of(&known.job, None) };
             let bar = look.bar(work.job.0, 1, flag::RUNNING, (since.min(now), now));
             add(SlotBar { place: ProviderId(actor.0), bar });
         }
@@ -177,7 +181,9 @@ fn grid(past: &Past, planned: &Planned, now: Time) -> Chart {
     let marks = marks(past, now);
     let mut placed = Vec::new();
     let (mut all, mut row) = (Vec::new(), 0);
-    for (place, mut bars) in (planned.first..).map(ProviderId).zip(of_place) {
+    let sites = cast.sites.iter();
+    let mut sites = sites.flat_map(|site| repeat_n(&site.name, site.resources as usize));
+    for (place, mut bars) in (planned.first..).map(ProviderId).zip(bars_of) {
         bars.sort_by_key(|bar| (bar.start, bar.end, bar.job, bar.attempt));
         let spans = Vec::from_iter(bars.iter().map(|bar| (bar.start, bar.end)));
         let (rows_of, count) = lanes(&spans);
@@ -185,37 +191,17 @@ fn grid(past: &Past, planned: &Planned, now: Time) -> Chart {
         all.extend(bars.into_iter().zip(rows_of).map(|(bar, lane)| Bar { row: row + lane, ..bar }));
         let name = cast.providers.get(place.index()).map_or_else(String::new, |it| it.name.clone());
         placed.push((place, row, rows));
-        chart.bands.push(Band {
-            name,
-            site: site(cast, place, planned.first),
-            first_row: row,
-            rows,
-        });
+        chart.bands.push(Band { name, site: sites.next().cloned(), first_row: row, rows });
         row += rows;
     }
     chart.rows = row;
-    let placed = placed.iter().filter(|(place, ..)| marks.iter().any(|it| it.actor.0 == place.0));
-    let marks = placed.flat_map(|&(place, first, rows)| {
-        let here = self::of_place(&marks, place, now, (0, 1)).into_iter();
+    let marks = placed.iter().flat_map(|&(place, first, rows)| {
+        let here = of_place(&marks, place, now, (0, 1)).into_iter();
         here.map(move |mark| Mark { row: first, rows, ..mark })
     });
     chart.set_marks(marks.collect());
-    let ticks: Vec<Tick> = Vec::new();
-    chart.set_ticks(ticks);
     let started = past.bars.use_of.iter().skip(planned.first as usize);
     chart.jobs = started.map(|it| it.attempts as i64).sum();
-    chart.set_layers(vec![Arc::new(crate::scene::Index::new(all))]);
+    chart.set_layers(vec![Arc::new(Index::new(all))]);
     chart
-}
-
-/// The site of a resource.
-fn site(cast: &Cast, place: ProviderId, first: u32) -> Option<String> {
-    let mut left = place.0.checked_sub(first)?;
-    for site in &cast.sites {
-        if left < site.resources {
-            return Some(site.name.clone());
-        }
-        left -= site.resources;
-    }
-    None
 }

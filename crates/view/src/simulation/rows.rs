@@ -51,13 +51,15 @@ impl DoneRows {
 /// The table at a moment.
 pub(crate) struct Rows {
     done: Arc<Mutex<DoneRows>>,
+    /// Number of the rows of jobs that are over.
     count: usize,
+    /// Rows of the other jobs.
     open: JobRows,
     /// Columns that have been asked for.
     columns: Mutex<BTreeMap<&'static str, Arc<Column>>>,
-    /// Jobs whose rows have only what their submitters say; `None` = none.
+    /// Jobs of which only the description is shown; `None` = all jobs are shown whole.
     only_described: Option<HashSet<u32>>,
-    /// Rows of the table that are shown; `None` = all.
+    /// Place of the column `job`.
     job_column: usize,
 }
 
@@ -85,8 +87,8 @@ const DESCRIPTION: [&str; 19] = [
 ];
 
 impl Rows {
-    /// The table of a past at a moment. An actor with a machine sees whole rows of the jobs that ran there alone, and only
-    /// descriptions of others.
+    /// The table of a past at a moment. Of the jobs in `only_described`, columns that their submitters did not give are
+    /// missing.
     pub(crate) fn of(
         done: &Arc<Mutex<DoneRows>>,
         past: &Past,

@@ -227,7 +227,7 @@ impl Worker {
             Aim::BackTo(time) => back(self.walk.go_back_to(time)),
             Aim::Forward(until) => {
                 let Worker { walk, shown, taken, version } = self;
-                // The first state is shown at once, so that all clients see that a step goes on.
+                // The first state is shown soon, so that all clients see that a step goes on.
                 let mut due = Instant::now();
                 walk.step(until, &mut |walk| {
                     while let Ok(request) = taken.try_recv() {

@@ -4,6 +4,7 @@ mod http;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
@@ -325,6 +326,22 @@ fn going_back_and_forth_leaves_no_trace() {
 }
 
 #[test]
+fn a_step_adds_to_the_last_layer_of_bars_alone() {
+    let many = script("quickstart", &[("workload.*.lublin.jobs", "2500")], Driver::Sequential);
+    let mut walk = walk(many.expect("one run"));
+    go(&mut walk, Until::Messages(60_000));
+    let before = walk.past().bars.layers(0, Vec::new());
+    go(&mut walk, Until::Messages(1));
+    let layers = walk.past().bars.layers(0, Vec::new());
+    let sizes = Vec::from_iter(layers.iter().map(|it| it.bars().len()));
+    let (last, large) = sizes.split_last().expect("a layer");
+    assert!(large.iter().sum::<usize>() > 3_000 && *last < 1_100, "{sizes:?}");
+    assert!(large.windows(2).all(|it| it[0] >= 2 * it[1]), "{sizes:?}");
+    let shared = before.iter().zip(&layers).filter(|(a, b)| Arc::ptr_eq(a, b)).count();
+    assert!(shared + 2 >= layers.len() && shared > 0, "{sizes:?}");
+}
+
+#[test]
 fn going_back_to_a_time_leaves_all_of_its_messages() {
     let mut walk = walk(quickstart());
     go(&mut walk, Until::Messages(3_000));
@@ -498,6 +515,10 @@ fn a_branch_has_the_same_past_and_another_future() {
     step(&base, r#"{"end": true}"#);
     step(&branch, r#"{"end": true}"#);
     assert_ne!(said(&base.stepper.moment()), said(&branch.stepper.moment()));
+    let late = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
+    assert_eq!(late.err().map(|it| it.status), Some(409), "the run is over");
+    let before = base.stepper.go(Aim::Back(2_000)).expect("nothing goes on");
+    wait(&base, before);
     for request in [
         r#"{}"#,
         r#"{"set": ["nothing"]}"#,

@@ -22,7 +22,7 @@ use super::past::Past;
 use super::until::{Pattern, Until, read_condition};
 
 /// Messages between two looks at the outside: whether to stop, and whether the present state is to be shown.
-const INTERVAL: u64 = 64;
+const INTERVAL: u64 = 16;
 
 /// A scenario that can be simulated again and again.
 #[derive(Clone, Debug)]
