@@ -1,4 +1,4 @@
-//! What a simulation has done so far: the observer of its messages, and the books that combine its observations.
+//! The observer of a simulation: it notes messages, and the books combine observations.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,12 +25,12 @@ impl Desk {
         Desk { books: Books::new(cast, Past::new(cast, layout)) }
     }
 
-    /// What has happened.
+    /// The past.
     pub(crate) fn past(&self) -> &Past {
         self.books.listener()
     }
 
-    /// What has happened; its caller takes notes of what it has seen.
+    /// The past, which may take notes of present knowledge.
     pub(crate) fn past_mut(&mut self) -> &mut Past {
         self.books.listener_mut()
     }

@@ -28,7 +28,7 @@ pub(crate) struct Kept {
     pub(crate) time: Time,
     /// The state as bytes.
     pub(crate) bytes: Vec<u8>,
-    /// What had happened.
+    /// The past at that time.
     pub(crate) desk: Desk,
 }
 

@@ -30,7 +30,7 @@ const SHOWN_PART: u32 = 10;
 /// Time for which an answer about an actor waits for the thread.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the thread is to do.
+/// Aim of the thread.
 pub(crate) enum Aim {
     /// A step forward.
     Forward(Until),
@@ -84,7 +84,7 @@ pub(crate) struct Stepper {
     pub(crate) cast: Arc<Cast>,
 }
 
-/// What the thread shows, and what it is told.
+/// State that the thread shows, and flags that it reads.
 #[derive(Debug)]
 struct Shown {
     moment: Mutex<Arc<Moment>>,

@@ -128,7 +128,7 @@ fn bars_of(chart: &Chart) -> Vec<String> {
     bars
 }
 
-/// Marks, as starts, rows and kinds. What lasts has no end.
+/// Marks, as starts, rows and kinds. A failure that lasts has no end.
 fn marks_of(chart: &Chart) -> Vec<String> {
     let text = |it: &Mark| format!("{} {} {} {:?}", it.start, it.row, it.rows, it.kind);
     let mut marks = Vec::from_iter(chart.marks().iter().map(text));
