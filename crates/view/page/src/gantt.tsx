@@ -17,10 +17,10 @@ import * as state from "./state";
 import { hit, paint, type Drawn, type Hit, type View } from "./stage";
 import { palette } from "./theme";
 import { MARKS, styleInWords } from "./tile";
-import { duration, elapsed } from "./ticks";
+import { duration } from "./ticks";
 import { askOf, TileCache } from "./tiles";
 import { tip } from "./tooltip";
-import { compact, percent } from "./words";
+import { atPixel, compact, percent } from "./words";
 import { gutter, crosshair } from "./measure";
 
 /** Rows of a pane's table for screen readers. */
@@ -295,12 +295,12 @@ function describe(found: Hit, view: View, x: number): string[] {
     const lines = [`${pane.chart.name}, ${where}`];
     if (found.job !== null) {
         lines.unshift(`job ${found.job} · ${styleInWords(found.style)}`);
-        const ends = [found.from, found.until].map((it) => (it === null ? "…" : elapsed(it, pixel)));
+        const ends = [found.from, found.until].map((it) => (it === null ? "…" : atPixel(it, pixel)));
         lines.push(`${ends[0]} to ${ends[1]}${found.from !== null && found.until !== null ? ` (${duration(found.until - found.from)})` : ""}`);
     } else {
         if (found.mark > 0) lines.unshift(MARKS[found.mark] ?? "");
         if (found.dense) lines.push("jobs narrower than a pixel: click, or zoom in");
-        lines.push(elapsed(timeOf(view, x), pixel));
+        lines.push(atPixel(timeOf(view, x), pixel));
     }
     return lines;
 }
@@ -348,6 +348,6 @@ function tableOf(): (string | number)[][] {
     const { view, drawn } = stage;
     const pixel = view.time.span / (view.width - view.gutter);
     const found = barsOf(drawn, view.ratio, TABLE_MOST);
-    return found.map((bar) => [bar.chart, bar.job, bar.row, bar.rows, elapsed(timeOf(view, bar.x), pixel), elapsed(timeOf(view, bar.x + bar.width), pixel), bar.words]);
+    return found.map((bar) => [bar.chart, bar.job, bar.row, bar.rows, atPixel(timeOf(view, bar.x), pixel), atPixel(timeOf(view, bar.x + bar.width), pixel), bar.words]);
 }
 

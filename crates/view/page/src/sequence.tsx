@@ -7,7 +7,6 @@ import { actorsIn, messageActor, messages, MESSAGES_MOST, pointed, scopeNow, typ
 import { actorNames, goTo, overview, select, time } from "./state";
 import { palette } from "./theme";
 import { at as timeInWords } from "./words";
-import { elapsed } from "./ticks";
 import { intervalOn } from "./pointer";
 import { tip } from "./tooltip";
 
@@ -106,7 +105,7 @@ function gestures(element: HTMLElement) {
             const row = nearest(x);
             pointed.value = row;
             const fault = row?.fault ? ` (${row.fault})` : "";
-            tip.value = row ? { x: event.clientX, y: event.clientY, lines: [`${row.kind}${fault}`, `${row.sender} → ${row.receiver}`, elapsed(row.time)] } : null;
+            tip.value = row ? { x: event.clientX, y: event.clientY, lines: [`${row.kind}${fault}`, `${row.sender} → ${row.receiver}`, timeInWords(row.time)] } : null;
         },
         leave: () => {
             crosshair.value = null;

@@ -6,7 +6,7 @@ import type { ComponentChildren } from "preact";
 import { api, type Back, type Step } from "./api";
 import { Form } from "./form";
 import * as state from "./state";
-import { elapsed, readTime } from "./ticks";
+import { readTime } from "./ticks";
 import { at, compact } from "./words";
 
 /** The last breakpoint of the form; Enter runs to it again. */
@@ -93,7 +93,7 @@ export function StepBar() {
             {now && (
                 <span class="now" role="status" data-testid="now">
                     <b class={`state ${now.state}`}>{now.state}</b>
-                    {` at ${elapsed(now.now)} · ${compact(now.messages)} messages · ${compact(now.jobs_over)} of ${compact(now.jobs)} jobs over`}
+                    {` at ${at(now.now)} · ${compact(now.messages)} messages · ${compact(now.jobs_over)} of ${compact(now.jobs)} jobs over`}
                     {now.next !== null && !ends && ` · next ${at(now.next)}`}
                     {now.stopped_by && ` · stopped by ${now.stopped_by}`}
                     {now.error && <span class="bad">{` ${now.error}`}</span>}
@@ -234,7 +234,7 @@ export function BackForm() {
                 {kind.value === "time" ? "Time" : "Message"}
                 <input value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
             </label>
-            {now && <p class="hint">{`The simulation is at ${elapsed(now.now)}, message ${now.messages}. It can go back to message ${now.earliest}.`}</p>}
+            {now && <p class="hint">{`The simulation is at ${at(now.now)}, message ${now.messages}. It can go back to message ${now.earliest}.`}</p>}
         </Form>
     );
 }

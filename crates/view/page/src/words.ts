@@ -28,7 +28,17 @@ export function spanOfSeconds(value: Value | undefined, unit: string | null): st
     return typeof value === "number" && unit === "s" ? duration(value * 1e6) : "";
 }
 
-export const at = (time: number | null) => (time === null ? "–" : elapsed(time, 1));
+/** A time without digits that are all zero. */
+export function at(time: number | null): string {
+    if (time === null) return "–";
+    return elapsed(time, [1_000_000, 1_000].find((step) => time % step === 0) ?? 1);
+}
+
+/** A time from a tile, whose shares have 24 bits: digits beyond them are noise. */
+export function atPixel(time: number, pixel: number): string {
+    const unit = pixel < 8e3 ? 1 : pixel < 8e6 ? 1_000 : 1_000_000;
+    return elapsed(Math.round(time / unit) * unit, Math.min(pixel, unit));
+}
 
 /** Any data as short text, for facts of an actor. */
 export function inWords(data: unknown): string {

@@ -9,7 +9,7 @@ import type { Locator, Page } from "playwright-core";
 import type { Differences, Jobs } from "../../src/api";
 import { closeBrowser, open, pictures, placeOf, press, rested, run, scene, serve, work, type Served } from "./support";
 
-const WINDOW = { viewport: { width: 1200, height: 760 } };
+const WINDOW = { viewport: { width: 1120, height: 700 } };
 
 let served: Served;
 let stepped: Served;
@@ -88,7 +88,7 @@ test("a lecturer: what does the metascheduler know of the providers? 2 clicks", 
     const { page, faults } = await open(stepped.address, "tab=actors", { ...WINDOW, colorScheme: "dark" });
     await page.getByLabel("Length of a step").fill("3d");
     await page.getByLabel("Length of a step").press("Enter");
-    await page.waitForFunction(() => /paused at 3d/.test(document.querySelector('[data-testid="now"]')?.textContent ?? ""));
+    await page.waitForFunction(() => /paused at 3d 00:00/.test(document.querySelector('[data-testid="now"]')?.textContent ?? ""));
     await press(page, "f");
     const hand = new Hand(page);
     await hand.choose(page.getByTestId("actors").getByLabel("Actor"), "grid");

@@ -57,17 +57,26 @@ async function until(holds: (now: SimulationState) => boolean, view = 0): Promis
         if (now.state !== "running" && holds(now)) return now;
         await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error(`the simulation is at ${JSON.stringify(await state(view))}`);
+    throw new Error(`${holds.toString()}: the simulation is at ${JSON.stringify(await state(view))}`);
 }
 
 test("a breakpoint stops the run when a job starts", async () => {
+    const before = await state();
     await press(page, "b");
     const form = page.getByRole("dialog");
     await form.getByLabel("Stop when").selectOption("starts");
     await form.getByRole("textbox", { name: "Job", exact: true }).fill("60");
     await form.getByRole("button", { name: "Run", exact: true }).click();
-    const now = await until((it) => it.stopped_by !== null);
+    const now = await until((it) => it.messages > before.messages);
+    assert.match(now.stopped_by ?? "", /60/);
     await shows(now.messages);
+    // At its own instant, the bar has no length yet.
+    await press(page, "i");
+    const instant = await until((it) => it.messages > now.messages);
+    await shows(instant.messages);
+    await press(page, "i");
+    await until((it) => it.now > now.now);
+    await page.waitForTimeout(300);
     await press(page, "f");
     await page.waitForTimeout(300);
     const drawn = await scene(page);
@@ -111,13 +120,10 @@ test("a step back gives the picture of before", async () => {
     const before = await scene(page);
     await press(page, "i");
     await until((it) => it.messages > here.messages);
-    await press(page, "Shift+I");
-    const back = await until((it) => it.messages <= here.messages);
-    assert.ok(back.now <= here.now);
     await press(page, "Shift+B");
     const form = page.getByRole("dialog");
     await form.getByLabel("To").selectOption("to");
-    await form.getByLabel("Message").fill(String(here.messages));
+    await form.getByRole("textbox", { name: "Message", exact: true }).fill(String(here.messages));
     await form.getByRole("button", { name: "Back", exact: true }).click();
     await until((it) => it.messages === here.messages);
     await shows(here.messages);
@@ -126,6 +132,11 @@ test("a step back gives the picture of before", async () => {
     const after = await scene(page);
     const plain = (it: typeof after) => it.bars.map((bar) => [bar.chart, bar.job, bar.row, bar.words].join(" ")).sort();
     assert.deepEqual(plain(after), plain(before));
+    await press(page, "Backspace");
+    await until((it) => it.messages === here.messages - 1);
+    await shows(here.messages - 1);
+    await press(page, "Shift+I");
+    await until((it) => it.messages < here.messages - 1 && it.now < here.now);
 });
 
 test("an actor's panel has its knowledge, and what others told it", async () => {
