@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 
 import type { Differences, Job, Jobs, Overview } from "../../src/api";
-import { closeBrowser, open, placeOf, press, rested, run, scenario, scene, serve, type Served, type Watched } from "./support";
+import { closeBrowser, open, placeOf, press, rested, root, run, scenario, scene, serve, type Served, type Watched } from "./support";
 
 let served: Served;
 let watched: Watched;
@@ -231,13 +232,19 @@ test("pictures are saved as PNG, SVG and PDF", async () => {
     }
 });
 
-test("the help lists each key, and each key has a use", async () => {
+test("the help lists each key once, and the manual lists the same", async () => {
     await press(page, "?");
-    const keys = await page.getByTestId("keys").locator("kbd").allTextContents();
+    const rows = page.getByTestId("keys").locator("dl > div");
+    const listed = await rows.evaluateAll((all) => all.map((row) => ({ keys: [...row.querySelectorAll("kbd")].map((key) => key.textContent ?? ""), text: row.querySelector("dd")?.textContent ?? "" })));
+    const keys = listed.flatMap((it) => it.keys);
     assert.ok(keys.length > 50);
     assert.equal(new Set(keys).size, keys.length, "no key has two uses");
     await page.keyboard.press("Escape");
     assert.equal(await page.getByRole("dialog").count(), 0);
+    const manual = readFileSync(join(root, "docs/viewer.md"), "utf8");
+    const wanted = listed.map((it) => `| ${it.keys.map((key) => `\`${key}\``).join(" ")} | ${it.text.toLowerCase()} |`);
+    const missing = wanted.filter((row) => !manual.includes(row));
+    assert.deepEqual(missing, [], `rows that docs/viewer.md lacks:\n${missing.join("\n")}`);
 });
 
 test("an actor's view hides the jobs of others", async () => {

@@ -8,7 +8,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from "p
 
 import type { Scene } from "../../src/scene";
 
-const root = resolve(process.cwd(), "../../..");
+export const root = resolve(process.cwd(), "../../..");
 export const haggle = process.env["HAGGLE"] ?? join(root, "target/debug/haggle");
 const chromiumPath = process.env["CHROMIUM"] ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((it) => existsSync(it));
 
