@@ -114,7 +114,8 @@ fn of_user(data: &Data, row: usize) -> Result<(Option<u32>, Option<u32>), Refusa
     let place = |row: usize| Some((submits.real(row).and_then(micros)?, numbers.number(row)?));
     let Some(here) = place(row) else { return Ok((None, None)) };
     let (own, workload) = (user(row), workloads.text(row));
-    let (mut previous, mut next): (Option<(i64, u32)>, Option<(i64, u32)>) = (None, None);
+    let mut previous: Option<(i64, u32)> = None;
+    let mut next: Option<(i64, u32)> = None;
     for other in (0..numbers.len()).filter(|&it| user(it) == own) {
         let Some(there) = place(other).filter(|_| workloads.text(other) == workload) else {
             continue;

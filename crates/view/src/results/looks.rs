@@ -67,10 +67,8 @@ fn ticks(chart: &crate::scene::Chart, promises: &HashMap<u32, (i64, TickKind)>) 
         let (time, kind) = *promises.get(&job)?;
         Some(Tick { time, row, rows, job, kind })
     };
-    // The order is that of `set_ticks`.
-    #[expect(clippy::iter_over_hash_type, reason = "ticks are sorted by the chart")]
-    let ticks = last.iter().filter_map(tick).collect();
-    ticks
+    // The chart sorts them.
+    last.iter().filter_map(tick).collect()
 }
 
 /// Columns that the looks need.

@@ -239,7 +239,7 @@ mod tests {
     fn chart() -> Chart {
         let bar = |number: u32| {
             let start = i64::from(number) * 37 + i64::from(number % 7) * 1_000;
-            let look = if number % 11 == 0 { flag::LOST } else { 0 };
+            let look = if number.is_multiple_of(11) { flag::LOST } else { 0 };
             let (row, rows) = (number * 31 % 297, 1 + number % 3);
             let end = start + i64::from(number * 53 % 900);
             Bar { start, end, row, rows, job: number, attempt: 1, look, colour: 0 }
