@@ -110,6 +110,7 @@ struct End {
     read: Option<Vec<Arc<RunView>>>,
 }
 
+#[expect(clippy::disallowed_methods, reason = "the command ends by real time")]
 impl End {
     fn of(args: &Args, opened: Vec<Arc<RunView>>) -> End {
         let after = args.ends_after.map(|it| Duration::from_secs_f64(it.0.as_secs_f64().max(0.0)));

@@ -217,6 +217,10 @@ impl Worker {
         }
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "decides when pages see a state, never the state"
+    )]
     fn go(&mut self, aim: Aim) -> Stop {
         let back = |done: Result<(), WalkError>| match done {
             Ok(()) => Stop::Reached("went back".to_owned()),

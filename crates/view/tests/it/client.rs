@@ -27,6 +27,7 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test must not wait for ever")]
 impl Running {
     /// Serves views of these folders, whose tables have been read.
     pub(crate) fn of(folders: &[&Path]) -> Running {
