@@ -18,6 +18,7 @@ fn a_sweep_is_refused_with_the_way_out() {
     assert!(shown.starts_with("exit code: ") && !shown.starts_with("exit code: 0"), "{shown}");
     let error = unwrapped(stderr_of(&shown));
     assert!(error.contains("the scenario is a sweep of 3 runs"), "{error}");
+    assert!(error.contains("step a scenario without [sweep]"), "{error}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn simulation(file: &Path, args: &Args) -> Result<Simulated, Error> {
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     warn(&experiment.warnings);
-    let (mut scenario, without_effect) = single(experiment)?;
+    let (mut scenario, without_effect) = single(experiment).map_err(of_one_run)?;
     warn_of(&without_effect);
     if let Some(seed) = args.seed {
         scenario.reseed(seed);
@@ -141,6 +141,17 @@ fn simulation(file: &Path, args: &Args) -> Result<Simulated, Error> {
         message: error.to_string(),
         hint: "`haggle validate` checks a scenario".to_owned(),
     })
+}
+
+/// A sweep is refused with the ways out that a viewer has.
+fn of_one_run(error: Error) -> Error {
+    match error {
+        Error::SweepIsNoRun { .. } => Error::Unfit {
+            message: error.to_string(),
+            hint: "step a scenario without [sweep], or view the folder that `haggle sweep` writes".to_owned(),
+        },
+        error => error,
+    }
 }
 
 /// The views of all folders.
