@@ -117,7 +117,7 @@ pub(crate) struct Past {
     pub(crate) closed: Log<Closed>,
     /// Bars of attempts that are over, of jobs that are over.
     pub(crate) bars: Bars,
-    /// Those that last, by provider.
+    /// Processors that are down and since when, by provider.
     pub(crate) down: Arc<BTreeMap<ProviderId, Vec<(Time, ProcessorSet)>>>,
     /// Actors that are down, and since when.
     pub(crate) crashed: Arc<BTreeMap<ActorId, Time>>,
