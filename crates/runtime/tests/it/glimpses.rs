@@ -245,6 +245,7 @@ fn a_glimpse_has_the_queue_in_order_with_its_planned_starts() {
     assert_eq!(planned.machine, Some(machine));
     // The first job ends at 10 s. Its provider knows the request only.
     let running = work(0, Stage::Running, 4, (0, at(0), at(30)));
+    let running = Work { held: ProcessorSet::range(0, 4), ..running };
     let expected = vec![
         running.clone(),
         work(1, Stage::Waiting, 3, (1, at(30), at(50))),
