@@ -131,7 +131,7 @@ export interface Watched {
 export async function open(address: string, fragment = "", options: BrowserContextOptions = {}): Promise<Watched> {
     const context = await (await browser()).newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(60_000);
     const faults: string[] = [];
     const { host } = new URL(address);
     page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
