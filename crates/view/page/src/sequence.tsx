@@ -19,8 +19,8 @@ export function SequencePane() {
     const lanes = Math.min(actorsIn(found.rows).length, LANES_MOST);
     const marked = intervalOn(gutter(), plotWidth.value);
     return (
-        <section class="pane sequence" aria-label="Messages on the time axis" style={{ height: `${30 + lanes * 18}px` }}>
-            <h2 class="pane-title">{`Messages ${ofScope(found.scope)}`}</h2>
+        <section class="pane sequence" aria-label="Messages on the time axis" style={{ height: `min(${30 + lanes * 18}px, 19vh)` }}>
+            <h2 class="pane-title">{`Messages ${ofScope(found.scope)}${found.total > found.rows.length ? `: the first ${found.rows.length} of ${found.total}` : ""}`}</h2>
             <Canvas class="sequence-plot" draw={drawLanes} gestures={gestures} label="Messages over time; the tab Messages lists them" />
             {marked && <div class="interval" style={{ left: `${marked.left}px`, width: `${marked.width}px` }} />}
         </section>
@@ -41,11 +41,13 @@ function drawLanes({ context, width, height }: Drawing): void {
     const [left, wide] = [gutter(), plotWidth.value];
     context.font = '11px system-ui, "DejaVu Sans", sans-serif';
     context.textBaseline = "middle";
+    // Names that would cover each other are left out.
+    const each = Math.max(1, Math.ceil((11 * names.length) / Math.max(height, 1)));
     names.forEach((name, lane) => {
         const y = laneY(lane, names.length, height);
         context.fillStyle = colours.soft;
         context.textAlign = "right";
-        context.fillText(name.length > 16 ? `${name.slice(0, 15)}…` : name, left - 6, y);
+        if (lane % each === 0) context.fillText(name.length > 16 ? `${name.slice(0, 15)}…` : name, left - 6, y);
         context.fillStyle = colours.line;
         context.fillRect(left, Math.round(y), width - left, 1);
     });
