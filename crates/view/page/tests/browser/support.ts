@@ -154,10 +154,7 @@ export async function open(address: string, fragment = "", options: BrowserConte
 
 /** Waits until each place is drawn from a tile of its own level. */
 export async function rested(page: Page): Promise<void> {
-    await page.waitForFunction(() => {
-        const scene = window.haggle?.scene();
-        return scene?.complete === true && !window.haggle.waiting();
-    });
+    await page.waitForFunction(() => window.haggle?.waiting() === false && window.haggle.scene()?.complete === true, null, { polling: 100 });
 }
 
 export async function scene(page: Page): Promise<Scene> {
