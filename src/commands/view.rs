@@ -148,7 +148,8 @@ fn of_one_run(error: Error) -> Error {
     match error {
         Error::SweepIsNoRun { .. } => Error::Unfit {
             message: error.to_string(),
-            hint: "step a scenario without [sweep], or view the folder that `haggle sweep` writes".to_owned(),
+            hint: "step a scenario without [sweep], or view the folder that `haggle sweep` writes"
+                .to_owned(),
         },
         error => error,
     }
