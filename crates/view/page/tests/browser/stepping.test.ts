@@ -113,10 +113,10 @@ test("a condition over metrics stops the run", async () => {
 });
 
 test("a step back gives the picture of before", async () => {
-    await press(page, "f");
-    await page.waitForTimeout(300);
     const here = await resting();
     await shows(here.messages);
+    await press(page, "f");
+    await page.waitForTimeout(300);
     const before = await scene(page);
     await press(page, "i");
     await until((it) => it.messages > here.messages);
