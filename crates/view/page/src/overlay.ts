@@ -11,6 +11,8 @@ import { ticks } from "./ticks";
 
 const FONT = '11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 const LABELS_MOST = 1500;
+/** Least height of a bar with a number, CSS pixels. */
+const LABEL_HEIGHT = 12;
 
 /** Below the bars: the grounds of bands and the lines of the time axis. */
 export function drawGround(context: CanvasRenderingContext2D, view: View, palette: Palette, bands: (pane: Pane) => readonly Band[]): void {
@@ -130,11 +132,13 @@ function drawLabels(context: CanvasRenderingContext2D, view: View, palette: Pale
         const area = areaOf(pane, view);
         const { bars } = tile;
         const rowPixels = place.yScale;
+        // No bar of this tile is high enough for a number.
+        if (rowPixels * tile.rowsMost < LABEL_HEIGHT * ratio) continue;
         for (let at = 0; at < bars.count; at += 1) {
             const [start, end] = [bars.start[at] ?? 0, bars.end[at] ?? 0];
             if ((end - start) * place.xScale < least) continue;
             const height = rowPixels * (bars.rows[at] ?? 1);
-            if (height < 12 * ratio) continue;
+            if (height < LABEL_HEIGHT * ratio) continue;
             // The tile in which the visible part of the bar begins writes the label.
             const left = Math.max(place.x0 + place.xScale * start, area.x);
             if (left < clip.x - 0.5 || left >= clip.x + clip.width) continue;

@@ -154,11 +154,15 @@ async function load(lines: readonly Line[], from: number, to: number, columns: n
         }),
     );
     const step = (to - from) / columns;
+    const nows = new Map([overview.peek(), besideOverview.peek()].flatMap((it) => (it?.now != null ? [[it.id, it.now] as const] : [])));
     // Times relative to the left edge: small numbers are exact.
     const x = Array.from({ length: columns }, (_, at) => (at + 0.5) * step);
     const found = lines.flatMap((line) => {
         const values = answers.get(line.view)?.series.find((it) => it.id === line.name.id);
-        return values ? [{ line, mean: values.mean, max: values.max }] : [];
+        // A simulation has no values after its present time.
+        const now = nows.get(line.view) ?? Number.POSITIVE_INFINITY;
+        const known = (all: readonly (number | null)[]) => all.map((value, at) => (from + at * step < now ? value : null));
+        return values ? [{ line, mean: known(values.mean), max: known(values.max) }] : [];
     });
     return { from, to, x, lines: found };
 }

@@ -40,6 +40,7 @@ function tileOf(style: number | undefined, mark: number | undefined, promise: nu
         ticks: promise === undefined ? { ...NONE, time: NONE.start, job: one(0), kind: one(0) } : { ...whole, time: new Float32Array([0.5]), job: one(0), kind: one(promise) },
         density: null,
         version: 0,
+        rowsMost: 0,
         buffer: new ArrayBuffer(0),
         offsets: { bars: 0, marks: 0, ticks: 0 },
     };

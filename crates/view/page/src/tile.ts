@@ -50,6 +50,8 @@ export interface Tile {
     readonly ticks: Promises;
     readonly density: Density | null;
     readonly version: number;
+    /** Most rows of a bar, for an early end of the search for labels. */
+    readonly rowsMost: number;
     /** All bytes as received: a card can take the columns without a copy. */
     readonly buffer: ArrayBuffer;
     readonly offsets: { readonly bars: number; readonly marks: number; readonly ticks: number };
@@ -108,6 +110,7 @@ export function readTile(buffer: ArrayBuffer): Tile {
               }
             : null,
         version: Number(view.getBigUint64(56, true)),
+        rowsMost: words(offsets.bars, bars, 3).reduce((most, rows) => Math.max(most, rows), 0),
         buffer,
         offsets,
     };
