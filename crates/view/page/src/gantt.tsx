@@ -119,7 +119,8 @@ class Stage {
 let stage: Stage | null = null;
 export const scene = () => stage?.scene() ?? null;
 export const frames = () => stage?.frames ?? 0;
-export const waiting = () => stage?.cache.busy ?? true;
+/** True while tiles are under way, or tables are still being read. */
+export const waiting = () => (stage?.cache.busy ?? true) || [state.overview, state.besideOverview].some((it) => (it.value?.loading.length ?? 0) > 0);
 
 export function Gantt() {
     const scroller = useRef<HTMLDivElement>(null);

@@ -208,8 +208,11 @@ export async function refresh(): Promise<void> {
     const [one, other] = await Promise.all([api.overview(here), there === null ? null : api.overview(there)]);
     if (viewId.value !== here || besideId.value !== there) return;
     batch(() => {
+        // A window of all of the data grows with them.
+        const shownAll = overview.value !== null && sameWindow(time.value, fitted(bounds.value));
         overview.value = one;
         besideOverview.value = other;
+        if (shownAll) fit();
     });
 }
 

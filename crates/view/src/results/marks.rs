@@ -24,7 +24,8 @@ pub(super) fn read(data: &Data, run: &RunReader, places: &Places) -> Vec<String>
     ];
     let problems = read.into_iter().filter_map(Result::err).map(|it| it.to_string());
     let mut scene = data.scene.write().unwrap_or_else(PoisonError::into_inner);
-    let end = scene.span().map_or(0, |it| it.1);
+    let horizon = run.about().ok().and_then(|it| micros(it.horizon?));
+    let end = scene.span().map(|it| it.1).max(horizon).unwrap_or(0);
     let mut of_charts: Vec<Vec<Mark>> = Vec::new();
     of_charts.resize_with(scene.charts.len(), Vec::new);
     for (place, (start, until), processors, kind) in marks {

@@ -159,6 +159,10 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
         carry_out(&script, &results);
         let mut walk = walk(script);
         assert_eq!(go(&mut walk, Until::End), Stop::Over, "{name}");
+        // Work that runs at the horizon was shown shortly before, and has its records now.
+        walk.go_back(walk.number().saturating_sub(1)).expect("a state before the last message");
+        let _ = shown(&walk);
+        assert_eq!(go(&mut walk, Until::End), Stop::Over, "{name}");
         let scene = shown(&walk);
         let run = RunView::new(&results, "run".to_owned());
         while !run.is_read() {

@@ -159,7 +159,12 @@ impl Walk {
     pub(crate) fn past(&self) -> Past {
         let mut desk = self.desk.borrow_mut();
         desk.past_mut().look(|actor, time| self.simulation.glimpse_at(actor, time));
-        desk.past().clone()
+        let mut past = desk.past().clone();
+        // All work has its records at the end of the run, also work that ran at the horizon.
+        if self.next.is_none() && self.failed.is_none() {
+            past.machines = Arc::default();
+        }
+        past
     }
 
     /// The sums that conditions use.
