@@ -1,6 +1,7 @@
 //! The table of jobs: filter, order, pages.
 
 mod column;
+mod described;
 mod filter;
 mod order;
 
@@ -15,6 +16,7 @@ use serde_json::Value;
 use crate::Refusal;
 
 pub use column::{Column, json_of};
+pub(crate) use described::Described;
 use filter::Filter;
 
 /// Largest number of rows in an answer.

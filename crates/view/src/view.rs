@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLockReadGuard};
 
 use serde::Serialize;
 
-use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
+use crate::jobs::{self, Described, JobTable, JobsAnswer, JobsQuery};
 use crate::scene::{AreaSum, Band, Chart, ChartKind, Scene, Tile, TileQuery};
 use crate::shown::shown;
 use crate::simulation::Simulated;
@@ -626,8 +626,12 @@ pub trait View: Send + Sync {
     /// # Errors
     /// If the table cannot be read.
     fn jobs(&self, query: &JobsQuery) -> Result<JobsAnswer, Refusal> {
-        let known = query.known_to.as_deref().map(|actor| self.known_to(actor)).transpose()?;
-        jobs::answer(&*self.job_table()?, query, known.as_ref().map(|it| &it.jobs))
+        let table = self.job_table()?;
+        let Some(actor) = query.known_to.as_deref() else {
+            return jobs::answer(&*table, query, None);
+        };
+        let known = self.known_to(actor)?;
+        jobs::answer(&Described::new(&*table, &known.described)?, query, Some(&known.jobs))
     }
 }
 
@@ -638,6 +642,8 @@ pub struct Known {
     pub charts: Vec<usize>,
     /// Numbers of the jobs.
     pub jobs: std::collections::HashSet<u32>,
+    /// The jobs of which it knows only the description: they ran elsewhere, or may still.
+    pub described: std::collections::HashSet<u32>,
 }
 
 /// The chart of this number.

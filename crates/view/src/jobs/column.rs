@@ -104,6 +104,15 @@ impl Column {
         }
     }
 
+    /// Makes a value a missing one.
+    pub(super) fn hide(&mut self, row: usize) {
+        match self {
+            Column::Real(values) => values[row] = f64::NAN,
+            Column::Integer(values) => values[row] = NO_INTEGER,
+            Column::Text { codes, .. } => codes[row] = NO_TEXT,
+        }
+    }
+
     /// A value for the page.
     pub fn json(&self, row: usize) -> Value {
         json_of(self.cell(row))

@@ -32,8 +32,10 @@ pub(super) fn known_to(data: &Data, actor: &str) -> Result<Arc<Known>, Refusal> 
     let mut known = Known::default();
     on_own_rows(data, actor, &mut known);
     of_workloads(data, run, actor, &mut known.jobs)?;
-    let read = of_messages(run, actor, &mut known.jobs);
+    let read = of_messages(run, actor, &mut known.described);
     read.map_err(|error| Data::refusal(&error))?;
+    known.described.retain(|job| !known.jobs.contains(job));
+    known.jobs.extend(&known.described);
     let known = Arc::new(known);
     let mut all = lock(&data.known);
     all.retain(|it| it.0.1 == version);

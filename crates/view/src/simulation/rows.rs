@@ -1,6 +1,6 @@
 //! The table of jobs of a simulation: jobs that are over as in the table `jobs`, then all others as far as they are known.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haggle_agents::glimpse::{Stage, Work};
@@ -57,43 +57,14 @@ pub(crate) struct Rows {
     open: JobRows,
     /// Columns that have been asked for.
     columns: Mutex<BTreeMap<&'static str, Arc<Column>>>,
-    /// Jobs of which only the description is shown; `None` = all jobs are shown whole.
-    only_described: Option<HashSet<u32>>,
-    /// Place of the column `job`.
-    job_column: usize,
 }
 
-/// Columns that describe a job as it was submitted.
-const DESCRIPTION: [&str; 19] = [
-    "job_id",
-    "workload_name",
-    "profile",
-    "submission_time",
-    "requested_number_of_resources",
-    "requested_time",
-    "job",
-    "class",
-    "ready_time",
-    "deadline",
-    "priority_key",
-    "user_id",
-    "group_id",
-    "executable_id",
-    "queue_id",
-    "partition_id",
-    "workflow",
-    "task",
-    "initial",
-];
-
 impl Rows {
-    /// The table of a past at a moment. Of the jobs in `only_described`, columns that their submitters did not give are
-    /// missing.
+    /// The table of a past at a moment.
     pub(crate) fn of(
         done: &Arc<Mutex<DoneRows>>,
         past: &Past,
         (now, threshold): (Time, Span),
-        only_described: Option<HashSet<u32>>,
     ) -> Rows {
         let count = done.lock().unwrap_or_else(PoisonError::into_inner).follow(past);
         let mut open = JobRows::new(Arc::clone(past.cast()), threshold);
@@ -105,15 +76,7 @@ impl Rows {
                 open.push(&record);
             }
         }
-        let job_column = columns().iter().position(|it| it.name == "job").unwrap_or(0);
-        Rows {
-            done: Arc::clone(done),
-            count,
-            open,
-            columns: Mutex::default(),
-            only_described,
-            job_column,
-        }
+        Rows { done: Arc::clone(done), count, open, columns: Mutex::default() }
     }
 
     fn each<T>(&self, mut take: impl FnMut(&JobRows, usize) -> T) -> Vec<T> {
@@ -122,19 +85,6 @@ impl Rows {
         all.extend((0..self.count).map(|row| take(&done.rows, row)));
         all.extend((0..self.open.len()).map(|row| take(&self.open, row)));
         all
-    }
-
-    /// The value of a column, if it may be shown.
-    fn value<'r>(&self, rows: &'r JobRows, row: usize, column: usize) -> CellValue<'r> {
-        let is_hidden = self.only_described.as_ref().is_some_and(|all| {
-            let job = match rows.value(row, self.job_column) {
-                CellValue::Integer(job) => u32::try_from(job).ok(),
-                _ => None,
-            };
-            job.is_none_or(|job| all.contains(&job))
-                && !DESCRIPTION.contains(&columns()[column].name)
-        });
-        if is_hidden { CellValue::Missing } else { rows.value(row, column) }
     }
 }
 
@@ -152,22 +102,18 @@ impl JobTable for Rows {
             return Ok(Arc::clone(column));
         }
         let data = match columns()[place].kind.type_name() {
-            "float" => {
-                ColumnData::Real(self.each(|rows, row| match self.value(rows, row, place) {
-                    CellValue::Real(value) => Some(value),
-                    _ => None,
-                }))
-            }
-            "integer" => {
-                ColumnData::Integer(self.each(|rows, row| match self.value(rows, row, place) {
-                    CellValue::Integer(value) => Some(value),
-                    _ => None,
-                }))
-            }
+            "float" => ColumnData::Real(self.each(|rows, row| match rows.value(row, place) {
+                CellValue::Real(value) => Some(value),
+                _ => None,
+            })),
+            "integer" => ColumnData::Integer(self.each(|rows, row| match rows.value(row, place) {
+                CellValue::Integer(value) => Some(value),
+                _ => None,
+            })),
             _ => {
                 let mut texts: Vec<String> = Vec::new();
                 let mut codes = std::collections::HashMap::new();
-                let codes = self.each(|rows, row| match self.value(rows, row, place) {
+                let codes = self.each(|rows, row| match rows.value(row, place) {
                     CellValue::Text(text) => {
                         Some(*codes.entry(text.to_owned()).or_insert_with(|| {
                             texts.push(text.to_owned());
@@ -194,7 +140,7 @@ impl JobTable for Rows {
                 None => (&done.rows, row),
                 Some(row) => (&self.open, row),
             };
-            (0..columns().len()).map(|column| json_of(self.value(table, row, column))).collect()
+            (0..columns().len()).map(|column| json_of(table.value(row, column))).collect()
         };
         Ok(rows.iter().map(row).collect())
     }

@@ -17,7 +17,7 @@ use super::until;
 use super::walk::{Script, WalkError, name};
 use super::{drawn, series};
 use crate::clock::clamped;
-use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
+use crate::jobs::JobTable;
 use crate::scene::{ChartKind, Scene};
 use crate::shown::shown;
 use crate::view::{
@@ -79,9 +79,9 @@ impl Simulated {
         until::actor(&self.stepper.cast, name)
     }
 
-    fn rows(&self, moment: &Moment, only_described: Option<HashSet<u32>>) -> Rows {
+    fn rows(&self, moment: &Moment) -> Rows {
         let at = (moment.now, threshold(&self.script));
-        Rows::of(&self.done, &moment.past, at, only_described)
+        Rows::of(&self.done, &moment.past, at)
     }
 
     /// The jobs of which an actor knows more than their descriptions: those that its own machine alone has run.
@@ -183,7 +183,7 @@ impl View for Simulated {
         {
             return Ok(Arc::clone(rows) as Arc<dyn JobTable>);
         }
-        let rows = Arc::new(self.rows(&moment, None));
+        let rows = Arc::new(self.rows(&moment));
         *kept = Some((moment.version, Arc::clone(&rows)));
         Ok(rows)
     }
@@ -198,19 +198,9 @@ impl View for Simulated {
         let spoken = past.messages.iter().filter(|it| it.from == id || it.to == id);
         let mut jobs = HashSet::from_iter(spoken.filter_map(|it| Some(it.job?.0)));
         jobs.extend(past.machines.get(&id).iter().flat_map(|it| &it.jobs).map(|work| work.job.0));
-        Ok(Arc::new(Known { charts: own.map(|(number, _)| number).collect(), jobs }))
-    }
-
-    fn jobs(&self, query: &JobsQuery) -> Result<JobsAnswer, Refusal> {
-        let Some(actor) = &query.known_to else {
-            return jobs::answer(&*self.job_table()?, query, None);
-        };
-        let known = self.known_to(actor)?;
-        let moment = self.stepper.moment();
-        let own = Simulated::own_jobs(&moment.past, self.actor(actor)?);
-        // Filters and orders see what is shown, and no more.
-        let hidden = known.jobs.difference(&own).copied().collect();
-        jobs::answer(&self.rows(&moment, Some(hidden)), query, Some(&known.jobs))
+        let described = jobs.difference(&Simulated::own_jobs(past, id)).copied().collect();
+        let charts = own.map(|(number, _)| number).collect();
+        Ok(Arc::new(Known { charts, jobs, described }))
     }
 
     fn series(&self, query: &SeriesQuery) -> Result<SeriesAnswer, Refusal> {

@@ -225,6 +225,22 @@ fn an_actor_sees_only_its_own() {
     let jobs = |path: &str| server.json(path)["matching"].as_u64().expect("a number");
     let (all, known) = (jobs("api/views/0/jobs"), jobs(&format!("api/views/0/jobs?as={own}")));
     assert!(0 < known && known < all, "{known} of {all}");
+    // Of a job that ran elsewhere, it knows the description alone.
+    let page = server.json(&format!("api/views/0/jobs?as={own}&count=1000"));
+    let columns = page["columns"].as_array().expect("columns");
+    let rows = page["rows"].as_array().expect("rows");
+    let place = |name: &str| columns.iter().position(|it| it["name"] == name).expect(name);
+    let (provider, start, job) = (place("provider"), place("starting_time"), place("job"));
+    let (mine, others): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row[provider] == *own);
+    assert!(!mine.is_empty() && !others.is_empty());
+    for row in others {
+        let is_described = row[provider].is_null() && row[start].is_null() && row[job].is_u64();
+        assert!(is_described, "{row}");
+    }
+    let leak = format!(
+        "api/views/0/jobs?as={own}&filter=starting_time%20%3E%200%20%26%26%20provider%20!%3D%20%22{own}%22"
+    );
+    assert_eq!(jobs(&leak), 0);
     let messages = server.json(&format!("api/views/0/messages?as={own}&count=5000"));
     for row in messages["rows"].as_array().expect("rows") {
         assert!(row["sender"] == *own || row["receiver"] == *own, "{row}");
