@@ -90,7 +90,7 @@ pub enum Length {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalState {
     /// I_J: the job's own interval.
-    interval: Span,
+    pub(super) interval: Span,
     /// Checkpoints omitted in a row.
     omitted: u32,
 }

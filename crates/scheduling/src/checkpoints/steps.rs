@@ -110,7 +110,13 @@ impl Steps {
     pub(super) fn stood(&mut self, took: Span) {
         self.elapsed += took;
         if let Some((mut state, _)) = self.timer {
-            let again = self.rule.written(&mut state, &self.situation());
+            let before = state.interval;
+            let mut again = self.rule.written(&mut state, &self.situation());
+            // An attempt may keep a first interval below the minimum, so a plan never lengthens one.
+            if matches!(self.seen, Seen::Always) {
+                state.interval = state.interval.min(before);
+                again = again.min(before);
+            }
             self.timer = Some((state, again));
         }
     }

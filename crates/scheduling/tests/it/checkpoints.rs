@@ -213,6 +213,24 @@ fn the_optimum_goes_by_the_nodes_of_a_job_where_no_mean_is_given() {
     assert_eq!(rule.planned(job).lasts(secs(100), false), secs(100 + 2 * 49));
 }
 
+/// The first interval is shorter than a checkpoint takes, and it grows by nothing: 69 s of computing have 68 checkpoints
+/// of 2 s.
+#[test]
+fn a_first_interval_below_the_minimum_counts_in_the_plan() {
+    let rule = IntervalRule::MeanFailure {
+        interval: secs(1),
+        minimum: Length::Fixed(secs(1)),
+        step: Length::Fixed(Span::ZERO),
+        limit: Fraction::from_percent(1),
+        first: secs(1),
+    };
+    let rule = adaptive(rule, 2, 0);
+    let job = RigidJob { processors: 3, limit: Some(secs(101)), saved: Span::ZERO };
+    let lasts = rule.attempt(job, Time::from_secs(500), failed(&[])).lasts(secs(69), false);
+    assert_eq!(lasts, secs(69 + 68 * 2));
+    assert!(rule.planned(job).lasts(secs(101), false) >= lasts);
+}
+
 proptest! {
     /// An attempt takes no longer than planned, its progress never falls, and it ends when all is computed.
     #[test]
