@@ -309,7 +309,7 @@ function keepNowInSight(now: number): void {
 export function waitForTables(): () => void {
     let timer: ReturnType<typeof setTimeout> | null = null;
     return effect(() => {
-        const waits = (overview.value?.loading.length ?? 0) > 0;
+        const waits = [overview.value, besideOverview.value].some((it) => (it?.loading.length ?? 0) > 0);
         if (timer !== null) clearTimeout(timer);
         timer = waits ? setTimeout(() => void refresh().catch(complain), 400) : null;
     });
