@@ -38,7 +38,7 @@ pub struct AttemptView<'r> {
 pub enum Holding<'r> {
     /// The same ones from its start to its end; none if it never started.
     Throughout(&'r ProcessorSet),
-    /// Those of the tasks of a share.
+    /// On the processors of the tasks of a share, each for its time.
     Tasks(&'r [TaskRun]),
 }
 
