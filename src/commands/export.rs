@@ -52,6 +52,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let counts = write(&run, &mut out).map_err(|error| match error {
         TraceError::Results(error) => Error::from(error),
         TraceError::Write(error) => failed(output, error),
+        TraceError::Late { .. } => Error::Unfit {
+            message: error.to_string(),
+            hint: "run the scenario with an earlier `horizon`".to_owned(),
+        },
     })?;
     out.finish()?;
     if output.as_os_str() != "-" {

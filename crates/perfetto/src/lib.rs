@@ -31,6 +31,12 @@ pub enum TraceError {
     /// The run cannot be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// A time is too late for the format.
+    #[error("the trace cannot have the time {seconds} s: it ends 292 years after the start")]
+    Late {
+        /// The time, s.
+        seconds: f64,
+    },
     /// The trace cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),

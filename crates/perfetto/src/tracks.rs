@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use prost::Message;
 use prost::encoding::{WireType, encode_key};
 
+use crate::TraceError;
 use crate::proto::{
     ChildOrder, CounterDescriptor, Data, DebugAnnotation, EventType, TracePacket, TrackDescriptor,
     TrackEvent, Value,
@@ -14,6 +15,8 @@ use crate::proto::{
 const WRITER: u32 = 1;
 /// Nanoseconds of a second.
 const NANOSECONDS: f64 = 1e9;
+/// Readers of traces have signed numbers of nanoseconds.
+const LAST: f64 = i64::MAX as f64;
 /// Field `packet` of a trace.
 const PACKET: u32 = 1;
 
@@ -36,7 +39,7 @@ impl<W: Write> Packets<W> {
     }
 
     /// A track that holds other tracks, or intervals and instants.
-    pub(crate) fn track(&mut self, name: &str, parent: Option<Track>) -> io::Result<Track> {
+    pub(crate) fn track(&mut self, name: &str, parent: Option<Track>) -> Result<Track, TraceError> {
         let child_ordering = Some(ChildOrder::Chronological.into());
         self.describe(
             parent,
@@ -48,7 +51,12 @@ impl<W: Write> Packets<W> {
         )
     }
 
-    pub(crate) fn counter(&mut self, name: &str, unit: &str, parent: Track) -> io::Result<Track> {
+    pub(crate) fn counter(
+        &mut self,
+        name: &str,
+        unit: &str,
+        parent: Track,
+    ) -> Result<Track, TraceError> {
         let counter = Some(CounterDescriptor { unit_name: Some(unit.to_owned()) });
         self.describe(
             Some(parent),
@@ -56,7 +64,11 @@ impl<W: Write> Packets<W> {
         )
     }
 
-    fn describe(&mut self, parent: Option<Track>, track: TrackDescriptor) -> io::Result<Track> {
+    fn describe(
+        &mut self,
+        parent: Option<Track>,
+        track: TrackDescriptor,
+    ) -> Result<Track, TraceError> {
         // Number 0 is the track of all events without a track.
         self.tracks += 1;
         let (uuid, parent_uuid) = (Some(self.tracks), parent.map(|it| it.0));
@@ -75,16 +87,21 @@ impl<W: Write> Packets<W> {
         track: Track,
         (from, to): (f64, f64),
         event: TrackEvent,
-    ) -> io::Result<()> {
+    ) -> Result<(), TraceError> {
         self.event(track, from, EventType::SliceBegin, event)?;
         self.event(track, to.max(from), EventType::SliceEnd, TrackEvent::default())
     }
 
-    pub(crate) fn instant(&mut self, track: Track, at: f64, event: TrackEvent) -> io::Result<()> {
+    pub(crate) fn instant(
+        &mut self,
+        track: Track,
+        at: f64,
+        event: TrackEvent,
+    ) -> Result<(), TraceError> {
         self.event(track, at, EventType::Instant, event)
     }
 
-    pub(crate) fn count(&mut self, track: Track, at: f64, value: i64) -> io::Result<()> {
+    pub(crate) fn count(&mut self, track: Track, at: f64, value: i64) -> Result<(), TraceError> {
         let event = TrackEvent { counter_value: Some(value), ..TrackEvent::default() };
         self.event(track, at, EventType::Counter, event)
     }
@@ -95,10 +112,14 @@ impl<W: Write> Packets<W> {
         at: f64,
         kind: EventType,
         event: TrackEvent,
-    ) -> io::Result<()> {
+    ) -> Result<(), TraceError> {
         let event = TrackEvent { track_uuid: Some(track), r#type: Some(kind.into()), ..event };
-        // A cast saturates, so an impossible time of a damaged table is the first or the last one.
-        let timestamp = ((at - self.origin) * NANOSECONDS).round() as u64;
+        let nanoseconds = ((at - self.origin) * NANOSECONDS).round();
+        if nanoseconds >= LAST {
+            return Err(TraceError::Late { seconds: at });
+        }
+        // A cast saturates, so a time of a damaged table before all others is the first one.
+        let timestamp = nanoseconds as u64;
         self.packet(&TracePacket {
             timestamp: Some(timestamp),
             trusted_packet_sequence_id: Some(WRITER),
@@ -106,11 +127,11 @@ impl<W: Write> Packets<W> {
         })
     }
 
-    fn packet(&mut self, packet: &TracePacket) -> io::Result<()> {
+    fn packet(&mut self, packet: &TracePacket) -> Result<(), TraceError> {
         self.bytes.clear();
         encode_key(PACKET, WireType::LengthDelimited, &mut self.bytes);
         packet.encode_length_delimited(&mut self.bytes).map_err(io::Error::other)?;
-        self.out.write_all(&self.bytes)
+        Ok(self.out.write_all(&self.bytes)?)
     }
 }
 
