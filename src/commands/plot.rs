@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     from: Option<Instant>,
     /// End of the time that is drawn, such as 2d
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = end)]
     until: Option<TimeSpan>,
     /// Show dates on the axis of time of gantt, utilisation and queue-length, by the header of the log
     #[arg(long)]
@@ -328,6 +328,17 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
     }
     check_used(args, &figures)?;
     Ok(figures)
+}
+
+/// The end of the time that is drawn.
+fn end(text: &str) -> Result<TimeSpan, String> {
+    if text.strip_prefix('-').is_some_and(|it| it.parse::<TimeSpan>().is_ok()) {
+        return Err(
+            "a figure cannot end before the start of the run: write a time after it, such as 2d"
+                .to_owned(),
+        );
+    }
+    text.parse::<TimeSpan>().map_err(|error| error.to_string())
 }
 
 /// Each option must affect at least one figure, and fit every figure that uses it.
