@@ -2,7 +2,7 @@
 
 use crate::canvas::Size;
 use crate::error::PlotError;
-use crate::type_face;
+use crate::type_face::{self, bounded};
 
 /// Red, green, blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Scene {
         colour: Colour,
         anchor: Anchor,
     ) {
-        self.shapes.push(Shape::Text { at, text: printable(text), size, colour, anchor });
+        self.shapes.push(Shape::Text { at, text: printable(&bounded(text)), size, colour, anchor });
     }
 
     /// All texts with their edges (left, top, right, bottom).

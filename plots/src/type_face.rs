@@ -1,5 +1,6 @@
 //! The font: DejaVu Sans (Latin, Greek, mathematical signs), which is part of the program.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use ab_glyph::{Font, FontRef, ScaleFont};
@@ -23,12 +24,32 @@ pub(crate) fn capital() -> f32 {
     font.outline(font.glyph_id('H')).map_or(0.0, |it| it.bounds.height().abs())
 }
 
+/// Most letters of a text: more than the widest figure can show.
+const LETTERS: usize = 4_000;
+
+/// The text as figures have it: without its middle if it is longer than any figure can show. Names of files may have
+/// megabytes.
+pub(crate) fn bounded(text: &str) -> Cow<'_, str> {
+    if text.len() <= LETTERS || text.chars().nth(LETTERS).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let place = |found: Option<(usize, char)>| found.map_or(text.len(), |it| it.0);
+    let head = place(text.char_indices().nth(LETTERS / 2));
+    let tail = place(text.char_indices().nth_back(LETTERS / 2 - 2));
+    Cow::Owned(format!("{}…{}", &text[..head], &text[tail..]))
+}
+
 /// Width of a text in pixels at a size.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
+    let advance = advances(size);
+    bounded(text).chars().map(advance).sum()
+}
+
+/// Width of each letter at a size.
+fn advances(size: f64) -> impl Fn(char) -> f64 {
     let font = font();
     let scaled = font.as_scaled(size as f32);
-    let advance = |letter| f64::from(scaled.h_advance(font.glyph_id(letter)));
-    text.chars().map(advance).sum()
+    move |letter| f64::from(scaled.h_advance(font.glyph_id(letter)))
 }
 
 /// The text; if it is wider than `room`, its middle is left out, because names often differ at their end.
@@ -43,17 +64,34 @@ fn begun(text: &str, size: f64, room: f64) -> String {
 
 /// The text, shortened to `room`. `head` is the share of the remaining letters before the gap.
 fn shortened(text: &str, size: f64, room: f64, head: f64) -> String {
-    if width(text, size) <= room {
-        return text.to_owned();
+    let text = bounded(text);
+    if width(&text, size) <= room {
+        return text.into_owned();
     }
     let letters: Vec<char> = text.chars().collect();
+    let advance = advances(size);
+    // The width before each letter, so that each length of the text is measured at once.
+    let mut before = Vec::with_capacity(letters.len() + 1);
+    before.push(0.0);
+    let mut sum = 0.0;
+    before.extend(letters.iter().map(|&letter| {
+        sum += advance(letter);
+        sum
+    }));
+    let gap = advance('…');
+    let is_space = |at: usize| letters[at].is_whitespace();
     for kept in (1..letters.len()).rev() {
-        let before = (kept as f64 * head).ceil() as usize;
-        let start: String = letters[..before].iter().collect();
-        let end: String = letters[letters.len() - (kept - before)..].iter().collect();
-        let short = format!("{}…{}", start.trim_end(), end.trim_start());
-        if width(&short, size) <= room {
-            return short;
+        let mut end = (kept as f64 * head).ceil() as usize;
+        let mut start = letters.len() - (kept - end);
+        while end > 0 && is_space(end - 1) {
+            end -= 1;
+        }
+        while start < letters.len() && is_space(start) {
+            start += 1;
+        }
+        if before[end] + gap + (sum - before[start]) <= room {
+            let text = |letters: &[char]| letters.iter().collect::<String>();
+            return format!("{}…{}", text(&letters[..end]), text(&letters[start..]));
         }
     }
     String::new()
@@ -62,10 +100,11 @@ fn shortened(text: &str, size: f64, room: f64, head: f64) -> String {
 /// Names shortened to `room`, distinct if possible. If names would be equal without their middles,
 /// other letters are left out.
 pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
+    let names = Vec::from_iter(names.iter().map(|name| bounded(name)));
     let short = |head: f64| names.iter().map(move |name| shortened(name, size, room, head));
     let differ = |short: &[String]| {
         let all: std::collections::BTreeSet<&String> = short.iter().collect();
-        let whole: std::collections::BTreeSet<&&str> = names.iter().collect();
+        let whole: std::collections::BTreeSet<&Cow<'_, str>> = names.iter().collect();
         all.len() == whole.len()
     };
     let mut ways = [0.5, 0.2, 0.8, 0.0, 1.0].map(|head| Vec::from_iter(short(head))).into_iter();
@@ -73,7 +112,7 @@ pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
         return found;
     }
     // The names differ between their common beginning and their common end.
-    let (start, end) = common(names);
+    let (start, end) = common(&names);
     let kept = names.iter().map(|name| {
         let letters: Vec<char> = name.chars().collect();
         let own: String = letters[start..letters.len() - end].iter().collect();
@@ -83,7 +122,7 @@ pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
 }
 
 /// Length of the common beginning of all names and, behind it, of their common end.
-fn common(names: &[&str]) -> (usize, usize) {
+fn common(names: &[Cow<'_, str>]) -> (usize, usize) {
     let same =
         |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let back = |text: &str| text.chars().rev().collect::<String>();
@@ -99,6 +138,7 @@ fn common(names: &[&str]) -> (usize, usize) {
 /// the last one is shortened.
 pub(crate) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    let text = bounded(text);
     let mut rest = text.trim();
     while !rest.is_empty() {
         let ends = rest.match_indices(' ').map(|(end, _)| end).chain([rest.len()]);
@@ -144,5 +184,22 @@ mod tests {
         assert_eq!(told_apart(&["a", "b"], 20.0, 80.0), ["a", "b"]);
         assert_eq!(told_apart(&["same", "same"], 20.0, 20.0).len(), 2);
         assert!(told_apart(&[], 20.0, 80.0).is_empty());
+    }
+
+    #[test]
+    fn of_a_long_name_the_ends_stay() {
+        assert_eq!(bounded("ü"), "ü");
+        let just = "ü".repeat(LETTERS);
+        assert_eq!(bounded(&just), just);
+        let long = format!("a{}b", "ü ".repeat(1 << 20));
+        let cut = bounded(&long);
+        assert_eq!(cut.chars().count(), LETTERS);
+        assert!(cut.starts_with("aü ") && cut.ends_with("ü b"), "{cut}");
+        assert!(width(&long, 20.0) < 1e6);
+        let short = fitted(&long, 20.0, 100.0);
+        assert!(short.starts_with('a') && short.ends_with('b') && width(&short, 20.0) <= 100.0);
+        let names = [long.as_str(), "x", &just];
+        assert_eq!(told_apart(&names, 20.0, 100.0)[1], "x");
+        assert_eq!(wrapped(&long, 20.0, 200.0, 3).len(), 3);
     }
 }
