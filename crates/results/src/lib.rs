@@ -25,6 +25,7 @@ pub mod stats;
 pub mod sweep;
 pub mod sweep_folder;
 pub mod visible;
+pub mod waits;
 pub mod writer;
 
 mod buffer;

@@ -23,10 +23,10 @@ use crate::provenance::FORMAT;
 use crate::{About, Provenance, ResultsError, Summary, Timing, read_text};
 
 pub use crate::tables::{
-    AttemptRow, AttemptTimes, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow,
-    FailureRow, HoldRow, InputRow, IntervalRow, JobRow, JobStay, JobTimes, MaintenanceRow,
-    MessageCountRow, MessageFaultRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
-    PlacementTimes, ReservationRow, ResourceRow, TaskRow, TransactionRow, TransferRow, WorkflowRow,
+    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
+    HoldRow, InputRow, IntervalRow, JobRow, JobTimes, MaintenanceRow, MessageCountRow,
+    MessageFaultRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, PlacementTimes,
+    ReservationRow, ResourceRow, SlotTimes, TaskRow, TransactionRow, TransferRow, WorkflowRow,
 };
 pub(crate) use parquet::read as read_parquet;
 pub use pick::Rows;

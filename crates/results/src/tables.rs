@@ -49,7 +49,7 @@ use crate::reader::{Place, Row};
 use crate::words::Words;
 
 pub(crate) use attempts::AttemptCells;
-pub use attempts::{AttemptRow, AttemptTimes};
+pub use attempts::{AttemptRow, SlotTimes};
 pub(crate) use bookings::BookingCells;
 pub use bookings::BookingRow;
 pub(crate) use checkpoints::CheckpointCells;
@@ -69,7 +69,7 @@ pub use inputs::InputRow;
 pub(crate) use intervals::IntervalCells;
 pub use intervals::IntervalRow;
 pub(crate) use jobs::JobCells;
-pub use jobs::{JobRow, JobStay, JobTimes};
+pub use jobs::{JobRow, JobTimes};
 pub(crate) use maintenance::MaintenanceCells;
 pub use maintenance::MaintenanceRow;
 pub(crate) use messages::{MessageCells, MessageCountCells, MessageFaultCells};

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use haggle_results::about::RunsOnGrid;
-use haggle_results::reader::{AttemptTimes, JobStay, PlacementTimes, Rows};
-use haggle_results::{ResourceRow, ResultsError};
+use haggle_results::reader::{PlacementTimes, Rows, SlotTimes};
+use haggle_results::{ResourceRow, ResultsError, Table};
 
 use crate::Figure;
 use crate::ask::Ask;
@@ -131,9 +130,9 @@ pub fn timeline(
         }
     })?;
     if shows != Shows::Utilisation {
-        for_each_wait(run, |provider, from, until| {
-            if let Some(panel) = panels.of(provider) {
-                panel.waits.push((from, until));
+        run.run().each_wait(|provider, from, until| {
+            if let Some(panel) = provider.and_then(|it| panels.of(it)) {
+                panel.waits.push((from.as_secs_f64(), until.as_secs_f64()));
             }
         })?;
     }
@@ -152,40 +151,37 @@ pub fn grid_timeline(
     shows: Shows,
     (held, amount): (&'static str, impl Fn(&str, &str) -> f64),
 ) -> Result<Timeline, PlotError> {
-    let jobs = JobStay::some(run.run(), &Rows::all())?;
-    let workloads: BTreeMap<i64, &str> =
-        jobs.iter().map(|job| (job.job, job.workload.as_str())).collect();
     let shared = run.resources()?.iter().filter(|it| it.is_shared());
     let mut panels = Panels::new(shared, part, "all resources", |_| 1.0);
     if shows == Shows::Queue {
         // Jobs wait at the scheduler for any resource, so there is one queue.
         panels = Panels::together(panels);
+        if let Some(all) = panels.parts.first_mut() {
+            run.run().each_wait(|provider, from, until| {
+                if provider.is_none() {
+                    all.waits.push((from.as_secs_f64(), until.as_secs_f64()));
+                }
+            })?;
+        }
     }
-    let mut live: BTreeMap<i64, Vec<(f64, f64)>> = BTreeMap::new();
-    AttemptTimes::each(run.run(), &Rows::all(), |row| {
-        let Some((start, end)) = row.slot() else { return };
-        live.entry(row.job).or_default().push((start, row.end.unwrap_or(end)));
-        let workload = workloads.get(&row.job).copied().unwrap_or_default();
+    let workloads = workloads(run)?;
+    SlotTimes::each(run.run(), &Rows::all(), |row| {
+        let Some((start, end)) = row.queued.zip(row.left) else { return };
+        let workload = workloads.get(&row.job).map_or("", String::as_str);
         if let Some(panel) = panels.of(&row.provider) {
             let amount = amount(&row.provider, workload);
             panel.held.push(Held { start, end, amount });
         }
     })?;
-    if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
-        let about = run.about()?;
-        // Jobs without an attempt wait here only if they cannot run elsewhere.
-        let is_on_grid =
-            |name: &str| about.workload(name).is_some_and(|it| it.on_grid == RunsOnGrid::Always);
-        for job in &jobs {
-            let attempts = live.remove(&job.job);
-            if attempts.is_none() && !is_on_grid(&job.workload) {
-                continue;
-            }
-            let attempts = attempts.unwrap_or_default();
-            all.waits.extend(gaps((job.submit, job.left), attempts));
-        }
-    }
     Ok(panels.into_timeline(title, part, shows, held))
+}
+
+/// The workload of each job.
+fn workloads(run: &Tables) -> Result<BTreeMap<i64, String>, ResultsError> {
+    let jobs = run.run().columns(Table::Jobs, &["job", "workload_name"])?;
+    let names = jobs.text("workload_name")?;
+    let pairs = jobs.integer("job")?.iter().enumerate();
+    Ok(pairs.filter_map(|(row, job)| Some(((*job)?, names.at(row)?.to_owned()))).collect())
 }
 
 /// The panels, and the panel of each provider.
@@ -241,85 +237,5 @@ impl Panels {
             clock: None,
             compares: false,
         }
-    }
-}
-
-/// Intervals in which jobs waited at providers, each with its provider: from queueing to the first start, and from a
-/// failure to the next start. Each share of a bag waits until one of its tasks starts.
-fn for_each_wait(run: &Tables, mut take: impl FnMut(&str, f64, f64)) -> Result<(), ResultsError> {
-    let mut attempts = attempts(run)?;
-    JobStay::each(run.run(), &Rows::all(), |job| {
-        let mine = attempts.remove(&job.job).unwrap_or_default();
-        if job.shape == "bag" {
-            return shares(&mine, job.left, &mut take);
-        }
-        let mut from = None;
-        for it in &mine {
-            // An attempt that never started waited until it ended.
-            let until = it.start.or(it.end).unwrap_or(job.left);
-            if let Some(from) = from.or(it.queued) {
-                take(&it.provider, from, until);
-            }
-            // The next attempt waits from here, although it may be queued elsewhere later.
-            from = it.end;
-        }
-    })
-}
-
-fn shares(attempts: &[AttemptTimes], left: f64, take: &mut impl FnMut(&str, f64, f64)) {
-    let mut by_provider: BTreeMap<&str, Vec<&AttemptTimes>> = BTreeMap::new();
-    for it in attempts {
-        by_provider.entry(&it.provider).or_default().push(it);
-    }
-    for (provider, mine) in by_provider {
-        // A share has the time at which it was queued. A failed attempt has that of the bag.
-        let shares = mine.iter().filter(|it| !it.has_failed()).filter_map(|it| it.queued);
-        let queued = shares.reduce(f64::min).or_else(|| mine.first()?.queued);
-        let start = mine.iter().filter_map(|it| it.start).reduce(f64::min);
-        if let Some(from) = queued {
-            take(provider, from, start.unwrap_or(left));
-        }
-    }
-}
-
-/// The attempts of each job at providers, in order.
-fn attempts(run: &Tables) -> Result<BTreeMap<i64, Vec<AttemptTimes>>, ResultsError> {
-    let mut attempts: BTreeMap<i64, Vec<AttemptTimes>> = BTreeMap::new();
-    AttemptTimes::each(run.run(), &Rows::all(), |row| {
-        // A part that was given up waited under an earlier agreement.
-        if row.slot().is_none() && !row.is_given_up() {
-            attempts.entry(row.job).or_default().push(row);
-        }
-    })?;
-    Ok(attempts)
-}
-
-/// The intervals from `from` to `until` that are in none of `spans`.
-fn gaps((from, until): (f64, f64), mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut free = from;
-    let mut gaps = Vec::new();
-    for (start, end) in spans {
-        if start > free {
-            gaps.push((free, start.min(until)));
-        }
-        free = f64::max(free, end);
-    }
-    if until > free {
-        gaps.push((free, until));
-    }
-    gaps
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_job_waits_whenever_none_of_its_tries_is_alive() {
-        assert_eq!(gaps((1.0, 9.0), Vec::new()), [(1.0, 9.0)]);
-        let attempts = vec![(6.0, 9.0), (2.0, 4.0), (3.0, 5.0)];
-        assert_eq!(gaps((1.0, 9.0), attempts), [(1.0, 2.0), (5.0, 6.0)]);
-        assert_eq!(gaps((1.0, 9.0), vec![(1.0, 8.0)]), [(8.0, 9.0)]);
     }
 }

@@ -99,31 +99,11 @@ impl AttemptRow {
 part! {
     Attempts, attempts;
 
-    /// Waiting, running and ending of an attempt. Times in seconds since the start of the run.
-    AttemptTimes;
+    /// The slot of an attempt on a grid; without times, it was at a provider. Times in seconds since the start of the run.
+    SlotTimes;
 
     job: i64 = Integer, "job";
     provider: String = Provider, "provider";
     queued: Option<f64> = Seconds, "queued_time";
-    start: Option<f64> = Seconds, "starting_time";
-    end: Option<f64> = Seconds, "finish_time";
     left: Option<f64> = Seconds, "slot_left_time";
-    outcome: AttemptOutcome = Word, "outcome";
-}
-
-impl AttemptTimes {
-    /// Returns whether it is a part that was given up.
-    pub fn is_given_up(&self) -> bool {
-        self.outcome == AttemptOutcome::GivenUp
-    }
-
-    /// Beginning and end of its slot on a resource of a grid.
-    pub fn slot(&self) -> Option<(f64, f64)> {
-        self.queued.zip(self.left)
-    }
-
-    /// Returns whether its processors or its resource failed.
-    pub fn has_failed(&self) -> bool {
-        self.outcome == AttemptOutcome::Failed
-    }
 }

@@ -110,16 +110,3 @@ part! {
     waiting_time: Option<f64> = Seconds, "waiting_time";
     bounded_slowdown: Option<f64> = Real, "bounded_slowdown";
 }
-
-part! {
-    Jobs, jobs;
-
-    /// Time of a job in the system. Times in seconds since the start of the run.
-    JobStay;
-
-    job: i64 = Integer, "job";
-    workload: String = Workload, "workload_name";
-    shape: String = Word, "shape";
-    submit: f64 = Seconds, "submission_time";
-    left: f64 = Seconds, "left_time";
-}
