@@ -5,6 +5,7 @@
 
 use crate::tables::{OfKind, TableRow};
 use crate::words::Words;
+use crate::{ResultsError, RunReader};
 
 /// Kind of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +102,23 @@ macro_rules! tables {
             const fn definition(self) -> &'static Definition {
                 match self {
                     $(Table::$table => &<crate::tables::$row as TableRow>::DEFINITION,)*
+                }
+            }
+        }
+
+        impl RunReader {
+            /// Reads a whole table and forgets it, to see that each of its rows has the values that its columns define.
+            /// It ends early once `is_needless` is true.
+            ///
+            /// # Errors
+            /// If the table is missing or damaged.
+            pub fn check(
+                &self,
+                table: Table,
+                is_needless: &dyn Fn() -> bool,
+            ) -> Result<(), ResultsError> {
+                match table {
+                    $(Table::$table => self.check_rows::<crate::tables::$row>(is_needless),)*
                 }
             }
         }

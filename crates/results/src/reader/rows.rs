@@ -12,6 +12,17 @@ impl RunReader {
         Ok(all)
     }
 
+    /// Reads all rows of a table and forgets them.
+    pub(crate) fn check_rows<T: ReadRow>(
+        &self,
+        is_needless: &dyn Fn() -> bool,
+    ) -> Result<(), ResultsError> {
+        self.each_batch(T::TABLE, T::COLUMNS, &Rows::all(), Keep::Batch, &mut |data| {
+            let rows = if is_needless() { 0 } else { data.rows() };
+            (0..rows).try_for_each(|at| T::read(&Row { data: &data, at }).map(drop))
+        })
+    }
+
     /// Gives some rows of a table to `take`, one after the other.
     pub(crate) fn each_row<T: ReadRow>(
         &self,
