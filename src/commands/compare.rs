@@ -228,22 +228,22 @@ fn width(half: Option<f64>, written: String) -> String {
 }
 
 fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
-    let mut text = other_jobs(jobs, seeds);
+    let (starts, mut text) = (&jobs.starts, other_jobs(jobs, seeds));
     // If all jobs are others, a line of zeros would say nothing.
-    if jobs.in_both > 0 || jobs.other == 0 {
+    if starts.in_both > 0 || jobs.other == 0 {
         text.push_str(&format!(
             "{} in both: {} started earlier in B, {} later, {} at the same time\n",
-            count(jobs.in_both, "job"),
-            jobs.earlier,
-            jobs.later,
-            jobs.same
+            count(starts.in_both, "job"),
+            starts.earlier,
+            starts.later,
+            starts.same
         ));
     }
     for (number, what) in [
-        (jobs.started_only_in_a, "of them started only in A"),
-        (jobs.started_only_in_b, "of them started only in B"),
-        (jobs.started_in_neither, "of them started in neither"),
-        (jobs.other_provider, "of them went to another provider"),
+        (starts.started_only_in_a, "of them started only in A"),
+        (starts.started_only_in_b, "of them started only in B"),
+        (starts.started_in_neither, "of them started in neither"),
+        (starts.other_provider, "of them went to another provider"),
     ] {
         if number > 0 {
             text.push_str(&format!("{number} {what}\n"));

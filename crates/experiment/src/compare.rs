@@ -8,6 +8,7 @@ pub mod within;
 mod attempts;
 mod jobs;
 mod same;
+mod starts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,6 +24,8 @@ use crate::run_metrics::groups;
 pub use attempts::{AttemptDifferences, OutcomePair};
 pub use impact::Impact;
 pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
+pub use same::{Request, RunTimes};
+pub use starts::Starts;
 
 /// Two runs side by side; of each pair, the first is that of run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::same::{Job, Pairs};
+use super::starts::Starts;
 
 /// Fates of the jobs of two runs. All but the first four fields are about jobs that are the same in
 /// both.
@@ -19,22 +20,9 @@ pub struct JobDifferences {
     pub other: usize,
     /// Workloads with such jobs.
     pub workloads: Vec<WorkloadPair>,
-    /// The same in both.
-    pub in_both: usize,
-    /// Started earlier in B.
-    pub earlier: usize,
-    /// Started later in B.
-    pub later: usize,
-    /// Started at the same instant.
-    pub same: usize,
-    /// Started in A only.
-    pub started_only_in_a: usize,
-    /// Started in B only.
-    pub started_only_in_b: usize,
-    /// Started in neither.
-    pub started_in_neither: usize,
-    /// Queued by another provider.
-    pub other_provider: usize,
+    /// Their starts.
+    #[serde(flatten)]
+    pub starts: Starts,
     /// Changes of outcome, with their numbers of jobs.
     pub outcomes: Vec<OutcomeChange>,
     /// Jobs with different starts, largest difference first.
@@ -96,29 +84,17 @@ pub(super) fn differences(pairs: &Pairs<'_>, most: usize) -> JobDifferences {
         only_in_b: pairs.only_in_b.len(),
         other: pairs.other.len(),
         workloads: workloads(pairs),
-        in_both: pairs.same.len(),
         ..JobDifferences::default()
     };
     let mut outcomes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut moved: Vec<(&Job, &Job, f64)> = Vec::new();
     for &(a, b) in &pairs.same {
-        differences.other_provider += usize::from(a.provider != b.provider);
         if a.outcome != b.outcome {
             *outcomes.entry((&*a.outcome, &*b.outcome)).or_default() += 1;
         }
-        match (a.start, b.start) {
-            (Some(start_a), Some(start_b)) => {
-                let later = start_b - start_a;
-                differences.earlier += usize::from(later < 0.0);
-                differences.later += usize::from(later > 0.0);
-                differences.same += usize::from(later == 0.0);
-                if later != 0.0 {
-                    moved.push((a, b, later.abs()));
-                }
-            }
-            (Some(_), None) => differences.started_only_in_a += 1,
-            (None, Some(_)) => differences.started_only_in_b += 1,
-            (None, None) => differences.started_in_neither += 1,
+        let later = differences.starts.add((a.start, b.start), a.provider != b.provider);
+        if let Some(later) = later.filter(|it| *it != 0.0) {
+            moved.push((a, b, later.abs()));
         }
     }
     // Stable, so that jobs of one difference stay in order of workload and number.

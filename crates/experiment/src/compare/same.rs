@@ -85,6 +85,28 @@ impl Job {
         })?;
         Ok(jobs)
     }
+
+    fn request(&self) -> Request<'_> {
+        Request {
+            submit: Some(self.submit),
+            processors: Some(self.processors),
+            requested_time: Some(self.requested_time),
+            shape: Some(&self.shape),
+        }
+    }
+}
+
+/// What a user asks for. Jobs with other requests are others, even if they have one number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request<'a> {
+    /// Submission, s.
+    pub submit: Option<f64>,
+    /// Processors.
+    pub processors: Option<i64>,
+    /// Limit, s.
+    pub requested_time: Option<f64>,
+    /// Shape.
+    pub shape: Option<&'a str>,
 }
 
 /// The jobs of two runs, side by side.
@@ -102,7 +124,7 @@ pub(super) fn pairs<'a>(
     (run_a, a): (&RunReader, &'a [Job]),
     (run_b, b): (&RunReader, &'a [Job]),
 ) -> Result<Pairs<'a>, ResultsError> {
-    let (times_a, times_b) = (run_times(run_a, a)?, run_times(run_b, b)?);
+    let (times_a, times_b) = (RunTimes::of(run_a)?, RunTimes::of(run_b)?);
     let key = |job: &'a Job| ((&*job.workload, job.job_id), job);
     // By workload and number, so that pairs come in this order whatever the order of the tables.
     let in_a: BTreeMap<_, &Job> = a.iter().map(key).collect();
@@ -114,8 +136,7 @@ pub(super) fn pairs<'a>(
     for (key, a) in in_a {
         match in_b.get(&key) {
             None => pairs.only_in_a.push(a),
-            // An unknown run time may be any other one.
-            Some(b) if is_same(a, b) && times_a.of(a).may_be(times_b.of(b)) => {
+            Some(b) if a.request() == b.request() && times_a.may_agree(a.job, &times_b, b.job) => {
                 pairs.same.push((a, b));
             }
             Some(_) => pairs.other.push(a),
@@ -124,16 +145,8 @@ pub(super) fn pairs<'a>(
     Ok(pairs)
 }
 
-/// True if two jobs have the same submission, processors, request and shape.
-fn is_same(a: &Job, b: &Job) -> bool {
-    a.submit == b.submit
-        && a.processors == b.processors
-        && a.requested_time == b.requested_time
-        && a.shape == b.shape
-}
-
 /// Bounds of a run time on the reference processor, s.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct RunTime {
     low: f64,
     high: f64,
@@ -154,41 +167,61 @@ impl RunTime {
     }
 }
 
-struct RunTimes(BTreeMap<i64, RunTime>);
+/// Run times of rigid jobs that ended by themselves, by the number of the job: the computing of all attempts, or the work
+/// that a job on a grid had done. All others are unknown.
+#[derive(Clone, Debug, Default)]
+pub struct RunTimes(BTreeMap<i64, RunTime>);
 
 impl RunTimes {
-    fn of(&self, job: &Job) -> RunTime {
-        self.0.get(&job.job).copied().unwrap_or(RunTime::UNKNOWN)
+    /// The run times of the jobs of a run.
+    ///
+    /// # Errors
+    /// If a table is missing or damaged.
+    pub fn of(run: &RunReader) -> Result<RunTimes, ResultsError> {
+        const COLUMNS: [&str; 5] = ["job", "provider", "attempts", "outcome", "shape"];
+        let resources = run.resources()?.into_iter();
+        let speeds: BTreeMap<String, f64> = resources.map(|it| (it.provider, it.speed)).collect();
+        let mut computed: BTreeMap<i64, f64> = BTreeMap::new();
+        let mut times: BTreeMap<i64, RunTime> = BTreeMap::new();
+        AttemptRow::each(run, &Rows::all(), |it| {
+            let done = it.work_at_end.filter(|_| it.outcome == AttemptOutcome::Completed);
+            if let Some(done) = done {
+                // Work of a grid is exact: 1 MI is 1 s on the reference processor.
+                times.insert(it.job, RunTime { low: done, high: done });
+            } else if let (None, Some(start), Some(end)) = (it.slot(), it.start, it.end) {
+                // Of a failed attempt only the saved computing is not done again.
+                let seconds = match it.saved.filter(|_| it.has_failed()) {
+                    Some(saved) => saved,
+                    None => end - start - it.checkpointing,
+                };
+                *computed.entry(it.job).or_default() += seconds;
+            }
+        })?;
+        // A job that was stopped or lost has computed less than its run time.
+        let ended = Rows::all()
+            .with("outcome", ["completed".to_owned()])
+            .with("shape", ["rigid".to_owned()]);
+        run.in_batches(Table::Jobs, &COLUMNS, &ended, |data| {
+            let (attempts, providers) = (data.integer("attempts")?, data.text("provider")?);
+            for (row, job) in data.integer("job")?.iter().enumerate() {
+                let Some(job) = *job else { continue };
+                let speed = providers.at(row).and_then(|it| speeds.get(it));
+                if let (Some(&seconds), Some(&speed)) = (computed.get(&job), speed) {
+                    let attempts = attempts[row].unwrap_or_default();
+                    times.insert(job, RunTime::rounded(seconds, speed, attempts));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(RunTimes(times))
     }
-}
 
-/// Run times of rigid jobs that ended by themselves: the computing of all attempts, or the work
-/// that a job on a grid had done.
-fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
-    let resources = run.resources()?.into_iter();
-    let speeds: BTreeMap<String, f64> = resources.map(|it| (it.provider, it.speed)).collect();
-    let mut computed: BTreeMap<i64, f64> = BTreeMap::new();
-    let mut times: BTreeMap<i64, RunTime> = BTreeMap::new();
-    AttemptRow::each(run, &Rows::all(), |it| {
-        let done = it.work_at_end.filter(|_| it.outcome == AttemptOutcome::Completed);
-        if let Some(done) = done {
-            // Work of a grid is exact: 1 MI is 1 s on the reference processor.
-            times.insert(it.job, RunTime { low: done, high: done });
-        } else if let (None, Some(start), Some(end)) = (it.slot(), it.start, it.end) {
-            // Of a failed attempt only the saved computing is not done again.
-            let seconds = match it.saved.filter(|_| it.has_failed()) {
-                Some(saved) => saved,
-                None => end - start - it.checkpointing,
-            };
-            *computed.entry(it.job).or_default() += seconds;
-        }
-    })?;
-    // A job that was stopped or lost has computed less than its run time.
-    for job in jobs.iter().filter(|it| &*it.outcome == "completed" && &*it.shape == "rigid") {
-        let speed = job.provider.as_ref().and_then(|provider| speeds.get(&**provider));
-        if let (Some(&seconds), Some(&speed)) = (computed.get(&job.job), speed) {
-            times.insert(job.job, RunTime::rounded(seconds, speed, job.attempts));
-        }
+    /// True if a job here and one of another run may have the same run time. An unknown run time may be any other one.
+    pub fn may_agree(&self, job: i64, there: &RunTimes, other: i64) -> bool {
+        self.at(job).may_be(there.at(other))
     }
-    Ok(RunTimes(times))
+
+    fn at(&self, job: i64) -> RunTime {
+        self.0.get(&job).copied().unwrap_or(RunTime::UNKNOWN)
+    }
 }
