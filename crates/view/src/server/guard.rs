@@ -24,6 +24,9 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (CACHE_CONTROL, "no-store"),
 ];
 
+/// The port of HTTP that addresses need not name.
+const USUAL: u16 = 80;
+
 /// Answers requests of strangers itself, and passes on the others.
 pub(super) async fn check(
     site: web::Data<Site>,
@@ -71,6 +74,24 @@ fn is_host(headers: &HeaderMap, name: HeaderName, prefix: &str, port: u16) -> bo
     let mut values = headers.get_all(name);
     let (Some(value), None) = (values.next(), values.next()) else { return false };
     let Ok(value) = value.to_str() else { return false };
+    let Some(value) = value.strip_prefix(prefix) else { return false };
     let names = ["127.0.0.1", "localhost", "[::1]"];
-    names.iter().any(|name| value == format!("{prefix}{name}:{port}"))
+    // Browsers leave out the usual port.
+    names.iter().any(|name| value == format!("{name}:{port}") || port == USUAL && value == *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_port_may_be_left_out() {
+        let is = |host: &str, port| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_str(host).expect("a header"));
+            is_host(&headers, HOST, "", port)
+        };
+        assert!(is("localhost", 80) && is("localhost:80", 80) && is("[::1]", 80));
+        assert!(!is("localhost", 8080) && !is("localhost:8080", 80) && !is("evil.example", 80));
+    }
 }
