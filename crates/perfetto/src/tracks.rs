@@ -148,3 +148,23 @@ pub(crate) fn event(name: impl Into<String>, category: &str) -> TrackEvent {
 pub(crate) fn fact(name: &str, value: Value) -> DebugAnnotation {
     DebugAnnotation { name: Some(name.to_owned()), value: Some(value) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_the_format_does_not_have_is_an_error() {
+        let mut bytes = Vec::new();
+        let mut packets = Packets::new(&mut bytes, -5.0);
+        let track = packets.track("north", None).expect("a track");
+        let mut at = |seconds| packets.instant(track, seconds, event("x", "x"));
+        // 292 years.
+        assert!(at(9.2e9).is_ok());
+        for seconds in [9.3e9, 1e300, f64::INFINITY] {
+            let error = at(seconds).expect_err("it is too late");
+            assert!(matches!(error, TraceError::Late { .. }), "{error}");
+            assert!(error.to_string().contains("292 years"), "{error}");
+        }
+    }
+}
