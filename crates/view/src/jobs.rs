@@ -1,11 +1,9 @@
 //! The table of jobs: filter, order, pages.
 
 mod column;
-mod described;
 mod filter;
 mod order;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use haggle_results::Table;
@@ -16,7 +14,6 @@ use serde_json::Value;
 use crate::Refusal;
 
 pub use column::{Column, json_of};
-pub(crate) use described::Described;
 use filter::Filter;
 
 /// Largest number of rows in an answer.
@@ -69,8 +66,6 @@ pub struct JobsQuery {
     pub first: usize,
     /// Rows of the page.
     pub count: usize,
-    /// Only jobs that this actor knows.
-    pub known_to: Option<String>,
 }
 
 /// Rows of the table.
@@ -102,11 +97,7 @@ pub struct ColumnEntry {
 }
 
 /// Rows of a request.
-pub(crate) fn answer(
-    table: &dyn JobTable,
-    query: &JobsQuery,
-    known: Option<&HashSet<u32>>,
-) -> Result<JobsAnswer, Refusal> {
+pub(crate) fn answer(table: &dyn JobTable, query: &JobsQuery) -> Result<JobsAnswer, Refusal> {
     let sort =
         query.sort.as_deref().filter(|it| !it.is_empty()).map(order::Sort::read).transpose()?;
     let entry = |it: &Definition| ColumnEntry {
@@ -116,7 +107,7 @@ pub(crate) fn answer(
         r#type: it.kind.type_name(),
     };
     let mut answer = JobsAnswer {
-        total: known.map_or(table.rows(), HashSet::len),
+        total: table.rows(),
         matching: 0,
         columns: columns().iter().map(entry).collect(),
         rows: Vec::new(),
@@ -129,12 +120,7 @@ pub(crate) fn answer(
             return Ok(answer);
         }
     };
-    let key = format!(
-        "{}\0{}\0{}",
-        query.sort.as_deref().unwrap_or_default(),
-        query.known_to.as_deref().unwrap_or_default(),
-        query.filter
-    );
+    let key = format!("{}\0{}", query.sort.as_deref().unwrap_or_default(), query.filter);
     let rows = match table.kept(&key) {
         Some(rows) => rows,
         None => {
@@ -145,10 +131,6 @@ pub(crate) fn answer(
                     return Ok(answer);
                 }
             };
-            if let Some(known) = known {
-                let jobs = table.column("job")?;
-                rows.retain(|&row| jobs.number(row as usize).is_some_and(|it| known.contains(&it)));
-            }
             if let Some(sort) = sort {
                 sort.apply(&*table.column(sort.column)?, &mut rows);
             }

@@ -6,13 +6,15 @@
 //! Scenario ──> simulation ┘      └─ Scene: charts, tiles with level of detail
 //! ```
 //!
-//! [`scene`] has no I/O and no HTTP. [`server`] knows views only by the trait [`View`].
+//! [`scene`] has no I/O and no HTTP. [`server`] knows views only by the trait [`View`]. [`seen`] is a view as one of its
+//! actors sees it.
 //! docs/internals/viewer.md describes the parts and the HTTP interface.
 
 pub mod compare;
 pub mod jobs;
 pub mod results;
 pub mod scene;
+pub mod seen;
 pub mod series;
 pub mod server;
 pub mod simulation;

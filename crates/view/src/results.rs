@@ -8,6 +8,7 @@
 //! jobs, series, messages: read when they are asked for
 //! ```
 
+mod check;
 mod facts;
 mod find;
 mod job;
@@ -27,6 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::{self, JoinHandle};
 
+use haggle_experiment::compare::RunTimes;
 use haggle_results::{ResultsError, RunReader};
 
 use crate::jobs::JobTable;
@@ -80,7 +82,7 @@ const PROBLEMS_MAX: usize = 100;
 impl RunView {
     /// A view of a run. Nothing is read until the first request.
     pub fn new(path: &Path, name: String) -> RunView {
-        let state = State { loading: vec!["charts", "jobs"], ..State::default() };
+        let state = State { loading: load::PARTS.to_vec(), ..State::default() };
         let data = Data {
             path: path.to_owned(),
             name,
@@ -124,6 +126,11 @@ impl RunView {
         lock(&self.started().state).loading.is_empty()
     }
 
+    /// Problems with the files of the run, as far as they have been read. Warnings of the run itself are none.
+    pub fn problems(&self) -> Vec<String> {
+        lock(&self.data.state).problems.clone()
+    }
+
     fn started(&self) -> &Arc<Data> {
         self.start();
         &self.data
@@ -165,8 +172,10 @@ impl Data {
 
     fn problem(&self, text: &str) {
         let mut state = lock(&self.state);
-        if state.problems.len() < PROBLEMS_MAX {
-            state.problems.push(shown(text));
+        let text = shown(text);
+        // Several parts may read a damaged table.
+        if state.problems.len() < PROBLEMS_MAX && !state.problems.contains(&text) {
+            state.problems.push(text);
         }
         drop(state);
         self.changed();
@@ -212,14 +221,16 @@ impl View for RunView {
         let version = self.version();
         let facts = data.facts.get_or_init(facts::Facts::default);
         let state = lock(&data.state);
-        let (loading, problems) = (state.loading.clone(), state.problems.clone());
+        let (loading, mut problems) = (state.loading.clone(), state.problems.clone());
         drop(state);
+        problems.extend(facts.warnings.iter().map(|it| shown(it)));
         let scene = self.scene()?;
         let (from, until) = facts.time(scene.span());
         Ok(Overview {
             id: 0,
             kind: Kind::Run,
             name: shown(&data.name),
+            seen_by: None,
             seed: facts.seed,
             version,
             loading,
@@ -254,6 +265,11 @@ impl View for RunView {
         known::known_to(self.started(), actor)
     }
 
+    fn run_times(&self) -> Result<RunTimes, Refusal> {
+        // Without a needed table, all run times are unknown.
+        Ok(RunTimes::of(self.started().run()?).unwrap_or_default())
+    }
+
     fn series(&self, query: &SeriesQuery) -> Result<SeriesAnswer, Refusal> {
         series::answer(self.started(), query)
     }
@@ -262,8 +278,8 @@ impl View for RunView {
         job::answer(self.started(), job)
     }
 
-    fn find(&self, text: &str) -> Result<Vec<Match>, Refusal> {
-        Ok(find::find(self.started(), text))
+    fn find(&self, text: &str, known: Option<&Known>) -> Result<Vec<Match>, Refusal> {
+        Ok(find::find(self.started(), text, known))
     }
 
     fn messages(&self, query: &MessagesQuery) -> Result<MessagesAnswer, Refusal> {

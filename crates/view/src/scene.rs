@@ -21,7 +21,7 @@ pub use chart::{Band, Chart, ChartKind};
 pub(crate) use index::Index;
 pub use lanes::lanes;
 pub use sum::{AreaSum, Sum};
-pub use tile::{Tile, TileQuery};
+pub use tile::{NO_JOB, Tile, TileQuery};
 
 /// The charts of a view.
 #[derive(Debug, Default)]

@@ -31,7 +31,6 @@ mod walk;
 
 pub(crate) use branch::BranchRequest;
 pub use branch::open;
-pub(crate) use panel::panel;
 pub use simulated::Simulated;
 pub(crate) use stepper::{Aim, Moment};
 pub(crate) use until::StepRequest;

@@ -1,11 +1,14 @@
 //! A view: everything that the routes of the server need of a run or a simulation.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLockReadGuard};
 
+use haggle_experiment::compare::{RunTimes, Starts};
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::jobs::{self, Described, JobTable, JobsAnswer, JobsQuery};
+use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
 use crate::scene::{AreaSum, Band, Chart, ChartKind, Scene, Tile, TileQuery};
 use crate::shown::shown;
 use crate::simulation::Simulated;
@@ -77,6 +80,8 @@ pub struct Overview {
     pub kind: Kind,
     /// Name of its scenario.
     pub name: String,
+    /// The actor that sees it; `None` = all is shown.
+    pub seen_by: Option<String>,
     /// Master seed.
     pub seed: Option<u64>,
     /// Grows with each change of its data.
@@ -131,7 +136,9 @@ pub struct ChartEntry {
     /// Utilisation.
     pub utilisation: Option<f64>,
     /// Jobs that started there.
-    pub jobs: i64,
+    pub jobs: Option<i64>,
+    /// True if the actor that sees the view does not know what is there.
+    pub hidden: bool,
 }
 
 impl ChartEntry {
@@ -148,7 +155,8 @@ impl ChartEntry {
             scheduler: shown(&chart.scheduler),
             speed: chart.speed,
             utilisation: chart.utilisation,
-            jobs: chart.jobs,
+            jobs: Some(chart.jobs),
+            hidden: false,
         }
     }
 }
@@ -349,6 +357,25 @@ pub struct StoryLine {
     pub text: String,
 }
 
+impl StoryLine {
+    /// A message.
+    pub(crate) fn of_message(it: &MessageEntry) -> StoryLine {
+        let fault = it.fault.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        let text = format!("{} to {}: {}{fault}", it.sender, it.receiver, it.kind);
+        StoryLine { time: Some(it.time), text }
+    }
+
+    /// Start and end of an attempt.
+    pub(crate) fn of_attempt(it: &JobAttempt) -> impl Iterator<Item = StoryLine> {
+        let JobAttempt { attempt, provider, outcome, .. } = it;
+        let start =
+            it.start.map(|start| (start, format!("attempt {attempt} starts at {provider}")));
+        let end = it.end.filter(|_| outcome != "unfinished");
+        let end = end.map(|end| (end, format!("attempt {attempt} ends at {provider}: {outcome}")));
+        start.into_iter().chain(end).map(|(time, text)| StoryLine { time: Some(time), text })
+    }
+}
+
 /// Something that a search found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
@@ -430,22 +457,65 @@ pub struct Told {
     pub last: i64,
 }
 
-/// Differences between the jobs of two views.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Differences {
-    /// Jobs with the same place and start.
-    pub same: usize,
-    /// Jobs that start earlier here.
-    pub earlier: usize,
-    /// Jobs that start later here.
-    pub later: usize,
-    /// Jobs on another provider.
-    pub elsewhere: usize,
+/// Numbers of jobs of two views, as `haggle compare` counts them. All but the first three are about jobs that are the same
+/// in both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Counts {
     /// Jobs that only this view has.
     pub only_here: usize,
     /// Jobs that only the other view has.
     pub only_there: usize,
-    /// Largest differences of starts.
+    /// Jobs of one workload and number, but with another submission, size, request or run time.
+    pub other: usize,
+    /// The same in both.
+    pub in_both: usize,
+    /// Started at the same instant.
+    pub same: usize,
+    /// Started earlier here.
+    pub earlier: usize,
+    /// Started later here.
+    pub later: usize,
+    /// Started here only.
+    pub started_only_here: usize,
+    /// Started there only.
+    pub started_only_there: usize,
+    /// Started in neither.
+    pub started_in_neither: usize,
+    /// Queued by another provider, whatever their starts.
+    pub other_provider: usize,
+    /// Mean delay of the start here, s, over the jobs that started in both.
+    pub mean_delay: Option<f64>,
+}
+
+impl Counts {
+    /// Takes the starts of this view relative to the other one.
+    pub(crate) fn take(&mut self, starts: &Starts) {
+        *self = Counts {
+            in_both: starts.in_both,
+            same: starts.same,
+            earlier: starts.earlier,
+            later: starts.later,
+            started_only_here: starts.started_only_in_b,
+            started_only_there: starts.started_only_in_a,
+            started_in_neither: starts.started_in_neither,
+            other_provider: starts.other_provider,
+            mean_delay: starts.mean_delay(),
+            ..*self
+        };
+    }
+}
+
+/// Differences between the jobs of two views.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Differences {
+    /// Numbers of jobs.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Number of jobs that differ in their starts or providers.
+    pub total: usize,
+    /// Place of the first one that is listed.
+    pub first: usize,
+    /// The listed ones, largest difference of starts first.
     pub largest: Vec<Difference>,
 }
 
@@ -454,6 +524,8 @@ pub struct Differences {
 pub struct Difference {
     /// Its number here.
     pub job: u32,
+    /// Its number there.
+    pub job_there: u32,
     /// Its name.
     pub label: String,
     /// Start here, µs.
@@ -525,11 +597,19 @@ pub trait View: Send + Sync {
     /// If it cannot be read.
     fn job_table(&self) -> Result<Arc<dyn JobTable>, Refusal>;
 
-    /// The jobs that an actor knows: those on its own processors, and those of its messages.
+    /// What an actor knows.
     ///
     /// # Errors
     /// If the actor is unknown, or the view cannot tell.
     fn known_to(&self, actor: &str) -> Result<Arc<Known>, Refusal>;
+
+    /// Run times of its jobs, by which comparisons tell jobs with one number apart; none if they are unknown.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn run_times(&self) -> Result<RunTimes, Refusal> {
+        Ok(RunTimes::default())
+    }
 
     /// Values of series.
     ///
@@ -543,11 +623,11 @@ pub trait View: Send + Sync {
     /// If it is unknown.
     fn job(&self, job: u32) -> Result<JobAnswer, Refusal>;
 
-    /// Things with a text in their name.
+    /// Things with a text in their name; of jobs and of bands only those that are `known`, if it is given.
     ///
     /// # Errors
     /// If it cannot search.
-    fn find(&self, text: &str) -> Result<Vec<Match>, Refusal>;
+    fn find(&self, text: &str, known: Option<&Known>) -> Result<Vec<Match>, Refusal>;
 
     /// Messages.
     ///
@@ -586,6 +666,22 @@ pub trait View: Send + Sync {
         None
     }
 
+    /// The actor that sees the view; `None` = all is shown.
+    fn seen_by(&self) -> Option<&str> {
+        None
+    }
+
+    /// The present knowledge of an actor.
+    ///
+    /// # Errors
+    /// If the actor is unknown, or the view is no simulation.
+    fn panel(&self, _actor: &str) -> Result<Value, Refusal> {
+        Err(Refusal::conflict(
+            "the view is a finished run, whose actors are gone",
+            "open its scenario: `haggle view SCENARIO`",
+        ))
+    }
+
     /// A window of a chart.
     ///
     /// # Errors
@@ -607,18 +703,7 @@ pub trait View: Send + Sync {
     /// # Errors
     /// If the chart is unknown.
     fn sum(&self, chart: usize, window: (i64, i64), rows: (u32, u32)) -> Result<AreaSum, Refusal> {
-        let mut sum = {
-            let scene = self.scene()?;
-            let chart = chart_of(&scene, chart)?;
-            let (first, count) = rows;
-            let end = first.saturating_add(count).min(chart.rows);
-            chart.sum(window, first.min(end)..end)
-        };
-        // Without the table of jobs, the other sums stay.
-        if let Ok(table) = self.job_table() {
-            sum.mean_waiting_time = jobs::mean_waiting_time(&*table, &sum.numbers).ok().flatten();
-        }
-        Ok(sum)
+        area_sum(&*self.scene()?, self.job_table(), chart, window, rows)
     }
 
     /// Rows of the table of jobs.
@@ -626,24 +711,36 @@ pub trait View: Send + Sync {
     /// # Errors
     /// If the table cannot be read.
     fn jobs(&self, query: &JobsQuery) -> Result<JobsAnswer, Refusal> {
-        let table = self.job_table()?;
-        let Some(actor) = query.known_to.as_deref() else {
-            return jobs::answer(&*table, query, None);
-        };
-        let known = self.known_to(actor)?;
-        jobs::answer(&Described::new(&*table, &known.described)?, query, Some(&known.jobs))
+        jobs::answer(&*self.job_table()?, query)
     }
 }
 
-/// Jobs that an actor knows.
+/// Sums over a window of a chart, with the mean waiting time of its jobs in a table. Without the table, the other sums stay.
+pub(crate) fn area_sum(
+    scene: &Scene,
+    table: Result<Arc<dyn JobTable>, Refusal>,
+    chart: usize,
+    window: (i64, i64),
+    (first, count): (u32, u32),
+) -> Result<AreaSum, Refusal> {
+    let chart = chart_of(scene, chart)?;
+    let end = first.saturating_add(count).min(chart.rows);
+    let mut sum = chart.sum(window, first.min(end)..end);
+    if let Ok(table) = table {
+        sum.mean_waiting_time = jobs::mean_waiting_time(&*table, &sum.numbers).ok().flatten();
+    }
+    Ok(sum)
+}
+
+/// What an actor knows.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Charts with its own rows.
+    /// Charts with its own rows. The rows of a grid are those of many resources, and no actor's own.
     pub charts: Vec<usize>,
-    /// Numbers of the jobs.
-    pub jobs: std::collections::HashSet<u32>,
-    /// The jobs of which it knows only the description: they ran elsewhere, or may still.
-    pub described: std::collections::HashSet<u32>,
+    /// Numbers of the jobs: those on its own processors, those of its messages, and those that it submitted or received.
+    pub jobs: HashSet<u32>,
+    /// Of these, the jobs of which it knows only the description: all but those that its own machine alone has run.
+    pub described: HashSet<u32>,
 }
 
 /// The chart of this number.

@@ -104,12 +104,22 @@ impl Column {
         }
     }
 
-    /// Makes a value a missing one.
-    pub(super) fn hide(&mut self, row: usize) {
+    /// Some of its rows; `None` = a missing value.
+    pub(crate) fn of_rows(&self, rows: impl Iterator<Item = Option<u32>>) -> Column {
+        fn of<T: Copy>(
+            values: &[T],
+            missing: T,
+            rows: impl Iterator<Item = Option<u32>>,
+        ) -> Vec<T> {
+            let value = |row: u32| values.get(row as usize).copied();
+            rows.map(|row| row.and_then(value).unwrap_or(missing)).collect()
+        }
         match self {
-            Column::Real(values) => values[row] = f64::NAN,
-            Column::Integer(values) => values[row] = NO_INTEGER,
-            Column::Text { codes, .. } => codes[row] = NO_TEXT,
+            Column::Real(values) => Column::Real(of(values, f64::NAN, rows)),
+            Column::Integer(values) => Column::Integer(of(values, NO_INTEGER, rows)),
+            Column::Text { codes, texts } => {
+                Column::Text { codes: of(codes, NO_TEXT, rows), texts: texts.clone() }
+            }
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Facts {
     pub(super) tables: Vec<TableEntry>,
     pub(super) messages: MessagesKept,
     pub(super) pictures: Vec<&'static str>,
+    /// Warnings of the run itself.
+    pub(super) warnings: Vec<String>,
     horizon: Option<i64>,
     makespan: Option<i64>,
 }
@@ -32,6 +34,7 @@ impl Default for Facts {
             tables: Vec::new(),
             messages: MessagesKept::None,
             pictures: Vec::new(),
+            warnings: Vec::new(),
             horizon: None,
             makespan: None,
         }
@@ -50,7 +53,7 @@ impl Facts {
                     MetricEntry { name, title, unit: word(unit).to_owned(), value }
                 };
                 facts.metrics = of_run(&summary).into_iter().map(metric).collect();
-                problems.extend(summary.warnings);
+                facts.warnings = summary.warnings;
             }
             Err(error) => problems.push(error.to_string()),
         }

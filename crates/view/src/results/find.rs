@@ -6,20 +6,20 @@ use haggle_results::reader::CellValue;
 
 use super::{Data, jobs};
 use crate::shown::shown;
-use crate::view::Match;
+use crate::view::{Known, Match};
 
 /// Most matches.
 const MATCHES_MAX: usize = 20;
 
 /// Things with a text in their name, or a job with this number.
-pub(super) fn find(data: &Data, text: &str) -> Vec<Match> {
+pub(super) fn find(data: &Data, text: &str, known: Option<&Known>) -> Vec<Match> {
     let text = text.trim().to_lowercase();
     let mut found = Vec::new();
     if text.is_empty() {
         return found;
     }
-    find_jobs(data, &text, &mut found);
-    find_places(data, &text, &mut found);
+    find_jobs(data, &text, known, &mut found);
+    find_places(data, &text, known, &mut found);
     found.truncate(MATCHES_MAX);
     found
 }
@@ -29,7 +29,7 @@ fn entry(kind: &'static str, id: usize, label: String) -> Match {
 }
 
 /// Jobs by their number in the run, by their number in the workload, or as `WORKLOAD!NUMBER`.
-fn find_jobs(data: &Data, text: &str, found: &mut Vec<Match>) {
+fn find_jobs(data: &Data, text: &str, known: Option<&Known>, found: &mut Vec<Match>) {
     let (workload, number) = match text.rsplit_once('!') {
         Some((workload, number)) => (Some(workload), number),
         None => (None, text),
@@ -48,7 +48,8 @@ fn find_jobs(data: &Data, text: &str, found: &mut Vec<Match>) {
             Some(workload) => in_workload && name.to_lowercase() == *workload,
             None => in_run || in_workload,
         };
-        let Some(job) = numbers.number(row).filter(|_| fits) else { continue };
+        let is_known = |job: &u32| known.is_none_or(|it| it.jobs.contains(job));
+        let Some(job) = numbers.number(row).filter(|_| fits).filter(is_known) else { continue };
         let label = match ids.cell(row) {
             CellValue::Integer(id) => format!("job {job} ({}!{id})", shown(name)),
             _ => format!("job {job}"),
@@ -62,7 +63,7 @@ fn find_jobs(data: &Data, text: &str, found: &mut Vec<Match>) {
     found.extend(own.into_iter().chain(others));
 }
 
-fn find_places(data: &Data, text: &str, found: &mut Vec<Match>) {
+fn find_places(data: &Data, text: &str, known: Option<&Known>, found: &mut Vec<Match>) {
     let has = |name: &str| name.to_lowercase().contains(text);
     let scene = data.scene.read().unwrap_or_else(PoisonError::into_inner);
     for (id, chart) in scene.charts.iter().enumerate().filter(|it| has(&it.1.name)) {
@@ -72,7 +73,9 @@ fn find_places(data: &Data, text: &str, found: &mut Vec<Match>) {
     for actor in actors.iter().filter(|it| has(&it.name)) {
         found.push(entry("actor", actor.id, actor.name.clone()));
     }
-    for (chart, it) in scene.charts.iter().enumerate().filter(|it| it.1.bands.len() > 1) {
+    let is_own = |chart: usize| known.is_none_or(|it| it.charts.contains(&chart));
+    let charts = scene.charts.iter().enumerate();
+    for (chart, it) in charts.filter(|it| it.1.bands.len() > 1 && is_own(it.0)) {
         let has = |name: &str, site: Option<&str>| has(name) || site.is_some_and(has);
         let bands = it.bands.iter().enumerate();
         for (id, band) in bands.filter(|it| has(&it.1.name, it.1.site.as_deref())) {

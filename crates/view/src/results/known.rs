@@ -1,5 +1,5 @@
-//! Jobs that an actor knows: those on its own processors, those of its messages, and those that it
-//! submitted or received.
+//! What an actor knows: its chart, the jobs on its own processors, those of its messages, and those that it submitted or
+//! received.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
@@ -11,12 +11,13 @@ use super::said::is_called;
 use super::{Data, jobs, lock};
 use crate::Refusal;
 use crate::jobs::Column;
+use crate::scene::ChartKind;
 use crate::view::Known;
 
 /// Most actors whose knowledge is in memory.
 const KEPT: usize = 8;
 
-/// The jobs that an actor knows.
+/// What an actor knows.
 pub(super) fn known_to(data: &Data, actor: &str) -> Result<Arc<Known>, Refusal> {
     let version = data.version.load(std::sync::atomic::Ordering::Acquire);
     let name = (actor.to_owned(), version);
@@ -30,12 +31,19 @@ pub(super) fn known_to(data: &Data, actor: &str) -> Result<Arc<Known>, Refusal> 
     }
     let run = data.run()?;
     let mut known = Known::default();
-    on_own_rows(data, actor, &mut known);
+    let scene = data.scene.read().unwrap_or_else(PoisonError::into_inner);
+    let own = scene.charts.iter().enumerate().filter(|(_, it)| it.kind != ChartKind::Grid);
+    known.charts.extend(own.filter(|(_, it)| is_called(&it.name, actor)).map(|(id, _)| id));
+    drop(scene);
+    let whole = of_attempts(run, actor, &mut known.jobs);
+    let mut whole = whole.map_err(|error| Data::refusal(&error))?;
+    if known.charts.is_empty() {
+        whole.clear();
+    }
     of_workloads(data, run, actor, &mut known.jobs)?;
-    let read = of_messages(run, actor, &mut known.described);
-    read.map_err(|error| Data::refusal(&error))?;
-    known.described.retain(|job| !known.jobs.contains(job));
-    known.jobs.extend(&known.described);
+    of_messages(run, actor, &mut known.jobs).map_err(|error| Data::refusal(&error))?;
+    of_one_machine(data, actor, &mut whole)?;
+    known.described = known.jobs.difference(&whole).copied().collect();
     let known = Arc::new(known);
     let mut all = lock(&data.known);
     all.retain(|it| it.0.1 == version);
@@ -44,14 +52,44 @@ pub(super) fn known_to(data: &Data, actor: &str) -> Result<Arc<Known>, Refusal> 
     Ok(known)
 }
 
-fn on_own_rows(data: &Data, actor: &str, known: &mut Known) {
-    let scene = data.scene.read().unwrap_or_else(PoisonError::into_inner);
-    for (id, chart) in scene.charts.iter().enumerate() {
-        if is_called(&chart.name, actor) {
-            known.charts.push(id);
-            known.jobs.extend(chart.bars().map(|bar| bar.job));
+/// Adds the jobs with an attempt at the actor. Returns those of which all attempts were there, and no part was given up.
+fn of_attempts(
+    run: &RunReader,
+    actor: &str,
+    known: &mut HashSet<u32>,
+) -> Result<HashSet<u32>, ResultsError> {
+    const COLUMNS: [&str; 3] = ["job", "provider", "outcome"];
+    let (mut here, mut elsewhere) = (HashSet::new(), HashSet::new());
+    run.in_batches(Table::Attempts, &COLUMNS, &Rows::all(), |batch| {
+        let (providers, outcomes) = (batch.text("provider")?, batch.text("outcome")?);
+        let is = Vec::from_iter(providers.texts.iter().map(|it| is_called(it, actor)));
+        for (row, job) in batch.integer("job")?.iter().enumerate() {
+            let Some(job) = job.and_then(|it| u32::try_from(it).ok()) else { continue };
+            let code = providers.codes[row];
+            let is_here = code.is_some_and(|it| is.get(it as usize).is_some_and(|it| *it));
+            if is_here {
+                here.insert(job);
+            }
+            if !is_here || outcomes.at(row) == Some("given_up") {
+                elsewhere.insert(job);
+            }
         }
-    }
+        Ok(())
+    })?;
+    known.extend(&here);
+    here.retain(|job| !elsewhere.contains(job));
+    Ok(here)
+}
+
+/// Of these jobs, leaves those that the machine of the actor was the last to have, and that are no bags.
+fn of_one_machine(data: &Data, actor: &str, whole: &mut HashSet<u32>) -> Result<(), Refusal> {
+    let (numbers, providers) = (jobs::column(data, "job")?, jobs::column(data, "provider")?);
+    let shapes = jobs::column(data, "shape")?;
+    let is_here = |row: &usize| providers.text(*row).is_some_and(|it| is_called(it, actor));
+    let rows = (0..numbers.len()).filter(is_here).filter(|row| shapes.text(*row) != Some("bag"));
+    let here = HashSet::<u32>::from_iter(rows.filter_map(|row| numbers.number(row)));
+    whole.retain(|job| here.contains(job));
+    Ok(())
 }
 
 /// Jobs of workloads that it submits, or that are submitted to it.

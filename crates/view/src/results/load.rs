@@ -7,7 +7,7 @@ use haggle_results::reader::{Rows, TableData};
 use haggle_results::{ResultsError, RunReader, Table};
 
 use super::places::{Place, Places};
-use super::{Data, facts, looks, marks};
+use super::{Data, check, facts, looks, marks};
 use crate::clock::micros;
 use crate::scene::{Bar, ChartKind, Class, Scene, lanes};
 
@@ -16,12 +16,11 @@ pub(super) fn begin(data: &Data) {
     let mut problems = Vec::new();
     let mut places = match data.run() {
         Ok(run) => {
-            let about = run.about().ok();
             let resources = run.resources().unwrap_or_else(|error| {
                 problems.push(error.to_string());
                 Vec::new()
             });
-            let places = Places::of(&resources, about.as_ref());
+            let places = Places::of(&resources, run);
             let read = facts::Facts::read(run, &places, &mut problems);
             data.facts.get_or_init(|| read);
             places
@@ -38,17 +37,21 @@ pub(super) fn begin(data: &Data) {
     data.places.get_or_init(|| places);
 }
 
+/// Parts that are read, in order.
+pub(super) const PARTS: [&str; 3] = ["charts", "jobs", "checks"];
+
 /// Reads the other tables.
 pub(super) fn everything(data: &Data) {
     let (Ok(run), Some(places)) = (data.run(), data.places.get()) else {
-        data.loaded("charts");
-        data.loaded("jobs");
+        PARTS.iter().for_each(|it| data.loaded(it));
         return;
     };
     charts(data, run, places);
     data.loaded("charts");
     looks::read(data, run, places);
     data.loaded("jobs");
+    check::all(data, run);
+    data.loaded("checks");
 }
 
 /// Reads all bars and marks.

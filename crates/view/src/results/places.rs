@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use haggle_results::{About, ResourceRow};
+use haggle_results::about::{RunsOnGrid, WorkloadInfo};
+use haggle_results::{ResourceRow, RunReader};
 
 use crate::scene::{Band, Chart, ChartKind};
 
@@ -26,7 +27,7 @@ pub(super) struct Place {
 
 impl Places {
     /// The charts of these resources. Resources of a grid are bands of one chart.
-    pub(super) fn of(resources: &[ResourceRow], about: Option<&About>) -> Places {
+    pub(super) fn of(resources: &[ResourceRow], run: &RunReader) -> Places {
         let mut places = Places::default();
         let mut grid: Option<usize> = None;
         for row in resources {
@@ -35,8 +36,7 @@ impl Places {
                 continue;
             }
             let chart = *grid.get_or_insert_with(|| {
-                let name = about.and_then(grid_name).unwrap_or("grid").to_owned();
-                places.charts.push(Chart::new(name, ChartKind::Grid));
+                places.charts.push(Chart::new(grid_name(run), ChartKind::Grid));
                 places.charts.len() - 1
             });
             places.add_resource(chart, row);
@@ -83,9 +83,9 @@ impl Places {
         std::mem::take(&mut self.charts)
     }
 
-    /// True if the chart of this number is a grid.
-    pub(super) fn is_grid(&self, chart: usize) -> bool {
-        self.by_name.values().any(|it| it.chart == chart && it.band.is_some())
+    /// The chart of the grid.
+    pub(super) fn grid(&self) -> Option<usize> {
+        self.by_name.values().find(|it| it.band.is_some()).map(|it| it.chart)
     }
 
     pub(super) fn any_provider(&self) -> bool {
@@ -101,9 +101,13 @@ impl Places {
     }
 }
 
-/// The grid to which users of its workloads submit.
-fn grid_name(about: &About) -> Option<&str> {
-    use haggle_results::about::RunsOnGrid;
-    let mut on_grid = about.workloads.iter().filter(|it| it.on_grid == RunsOnGrid::Always);
-    on_grid.find_map(|it| it.users.first()).map(|it| it.submits_to.as_str())
+/// The name of the grid: from the scenario, or else the actor to which users of its workloads submit.
+fn grid_name(run: &RunReader) -> String {
+    let scenario = run.scenario().ok().flatten().and_then(|it| it.parse::<toml::Table>().ok());
+    let name = scenario.as_ref().and_then(|it| it.get("grid")?.get("name")?.as_str());
+    let about = run.about().unwrap_or_default();
+    let on_grid = |it: &&WorkloadInfo| it.on_grid == RunsOnGrid::Always;
+    let mut users = about.workloads.iter().filter(on_grid).flat_map(|it| &it.users);
+    let receiver = || Some(users.next()?.submits_to.as_str());
+    name.or_else(receiver).unwrap_or("grid").to_owned()
 }

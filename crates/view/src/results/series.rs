@@ -2,13 +2,11 @@
 
 use std::sync::{Arc, PoisonError};
 
-use haggle_results::reader::Rows;
-use haggle_results::{ResultsError, Table};
+use haggle_results::ResultsError;
 
-use super::load::places_of;
 use super::{Data, lock};
 use crate::Refusal;
-use crate::clock::micros;
+use crate::clock::clamped;
 use crate::scene::Chart;
 use crate::series::Steps;
 use crate::view::{SeriesAnswer, SeriesQuery};
@@ -57,13 +55,12 @@ fn made(data: &Data, id: &str) -> Result<Steps, Refusal> {
         "all" => None,
         place => Some(place.parse().ok().filter(|it| *it < count).ok_or_else(unknown)?),
     };
-    let changes = match (kind, chart) {
-        ("busy", chart) => Ok(busy(data, chart)),
-        ("queue", None) => queue_of_run(data),
-        ("queue", Some(chart)) => queue(data, chart),
+    let changes = match kind {
+        "busy" => busy(data, chart),
+        "queue" => queue(data, chart).map_err(|error| Data::refusal(&error))?,
         _ => return Err(unknown()),
     };
-    changes.map(Steps::of).map_err(|error| Data::refusal(&error))
+    Ok(Steps::of(changes))
 }
 
 /// Changes of the number of busy rows.
@@ -85,55 +82,19 @@ fn busy_of(chart: &Chart, changes: &mut Vec<(i64, i32)>) {
     }
 }
 
-/// Adds a job that waits from `from` to `to`.
-fn waits(from: Option<f64>, to: Option<f64>, changes: &mut Vec<(i64, i32)>) {
-    let span = from.and_then(micros).zip(to.and_then(micros));
-    if let Some((from, to)) = span.filter(|it| it.0 < it.1) {
-        changes.extend([(from, 1), (to, -1)]);
-    }
-}
-
-/// Changes of the number of jobs that were submitted and have not started.
-fn queue_of_run(data: &Data) -> Result<Vec<(i64, i32)>, ResultsError> {
-    const COLUMNS: [&str; 3] = ["submission_time", "starting_time", "left_time"];
-    let mut changes = Vec::new();
-    let Ok(run) = data.run() else { return Ok(changes) };
-    run.in_batches(Table::Jobs, &COLUMNS, &Rows::all(), |batch| {
-        let (submit, start) = (batch.real("submission_time")?, batch.real("starting_time")?);
-        let left = batch.real("left_time")?;
-        for row in 0..batch.rows() {
-            waits(submit[row], start[row].or(left[row]), &mut changes);
-        }
-        Ok(())
-    })?;
-    Ok(changes)
-}
-
-/// Changes of the number of jobs that wait at a provider; of a grid, that wait for a slot.
-fn queue(data: &Data, chart: usize) -> Result<Vec<(i64, i32)>, ResultsError> {
+/// Changes of the number of waiting jobs of a chart, or of all charts.
+fn queue(data: &Data, chart: Option<usize>) -> Result<Vec<(i64, i32)>, ResultsError> {
     let mut changes = Vec::new();
     let (Ok(run), Some(places)) = (data.run(), data.places.get()) else { return Ok(changes) };
-    if places.is_grid(chart) {
-        const COLUMNS: [&str; 3] = ["provider", "submission_time", "queued_time"];
-        run.in_batches(Table::Jobs, &COLUMNS, &Rows::all(), |batch| {
-            let place = places_of(&batch, places)?;
-            let (submit, slot) = (batch.real("submission_time")?, batch.real("queued_time")?);
-            let here =
-                (0..batch.rows()).filter(|&it| place[it].is_some_and(|at| at.chart == chart));
-            here.for_each(|row| waits(submit[row], slot[row], &mut changes));
-            Ok(())
-        })?;
-        return Ok(changes);
-    }
-    const COLUMNS: [&str; 4] = ["provider", "queued_time", "starting_time", "finish_time"];
-    run.in_batches(Table::Attempts, &COLUMNS, &Rows::all(), |batch| {
-        let place = places_of(&batch, places)?;
-        let (queued, start) = (batch.real("queued_time")?, batch.real("starting_time")?);
-        let end = batch.real("finish_time")?;
-        for row in (0..batch.rows()).filter(|&it| place[it].is_some_and(|at| at.chart == chart)) {
-            waits(queued[row], start[row].or(end[row]), &mut changes);
+    let grid = places.grid();
+    run.each_wait(|provider, from, until| {
+        let place = match provider {
+            Some(name) => places.place(name).filter(|it| it.band.is_none()).map(|it| it.chart),
+            None => grid,
+        };
+        if place.is_some() && (chart.is_none() || chart == place) && from < until {
+            changes.extend([(clamped(from.as_micros()), 1), (clamped(until.as_micros()), -1)]);
         }
-        Ok(())
     })?;
     Ok(changes)
 }

@@ -184,20 +184,18 @@ impl Chart {
         });
         for bars in classes {
             for bar in bars {
-                if overlaps(bar, (query.from, query.to), &query.row_range()) && query.shows(bar) {
+                if overlaps(bar, (query.from, query.to), &query.row_range()) {
                     tile.add(query, bar);
                 }
             }
         }
-        // An actor that knows nothing of these rows knows nothing of their failures either.
-        let marks = if query.shows_any() { &self.marks[..] } else { &[] };
-        for mark in marks.iter().filter(|it| query.has(it.start, it.end, it.row, it.rows)) {
+        for mark in self.marks.iter().filter(|it| query.has(it.start, it.end, it.row, it.rows)) {
             tile.add_mark(query, mark);
         }
         let first = self.ticks.partition_point(|tick| tick.time < query.from);
         let last = self.ticks.partition_point(|tick| tick.time < query.to).max(first);
         for tick in &self.ticks[first..last] {
-            if query.has(tick.time, tick.time, tick.row, tick.rows) && query.shows_job(tick.job) {
+            if query.has(tick.time, tick.time, tick.row, tick.rows) {
                 tile.add_tick(query, tick);
             }
         }
@@ -207,8 +205,7 @@ impl Chart {
     /// The level of a tile, if its window has many short bars.
     fn level(&self, query: &TileQuery<'_>, many: usize) -> Option<Arc<Level>> {
         let spans = self.layers.iter().filter_map(|layer| layer.span());
-        let span = spans.reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)));
-        let span = span.filter(|_| query.only.is_none())?;
+        let span = spans.reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)))?;
         let exponent = Level::exponent(query, span, self.rows)?;
         let bars = self.layers.iter().flat_map(|layer| {
             let short = layer.classes().iter();
@@ -258,8 +255,7 @@ mod tests {
             (100_000, 500_001, 37, 40, 200, 50),
             (-50_000, 90_000, 60, 10, 100, 20),
         ] {
-            let query =
-                TileQuery { from, to, columns, first_row, rows, lanes, compared: None, only: None };
+            let query = TileQuery { from, to, columns, first_row, rows, lanes, compared: None };
             let (direct, level) = (chart.tile_with(&query, usize::MAX), chart.tile_with(&query, 0));
             assert_eq!(direct.bars, level.bars);
             let (Some(direct), Some(level)) = (direct.density, level.density) else {

@@ -9,6 +9,9 @@ use super::{Bar, Mark, Tick};
 /// `HGT1`, the first bytes of a tile.
 const MAGIC: u32 = 0x3154_4748;
 
+/// Number of a job that has none in the view whose numbers a tile has. The painter adds 1 to numbers.
+pub const NO_JOB: u32 = u32::MAX - 1;
+
 /// A window and its size in pixels.
 #[derive(Clone, Debug)]
 pub struct TileQuery<'a> {
@@ -26,8 +29,6 @@ pub struct TileQuery<'a> {
     pub lanes: u32,
     /// Results of a comparison, by job.
     pub compared: Option<&'a [u8]>,
-    /// Only these jobs are shown; `None` = all.
-    pub only: Option<&'a HashSet<u32>>,
 }
 
 impl TileQuery<'_> {
@@ -38,19 +39,6 @@ impl TileQuery<'_> {
 
     pub(super) fn row_range(&self) -> Range<u32> {
         self.first_row..self.first_row.saturating_add(self.rows)
-    }
-
-    pub(super) fn shows_job(&self, job: u32) -> bool {
-        self.only.is_none_or(|only| only.contains(&job))
-    }
-
-    /// True if any job may be shown.
-    pub(super) fn shows_any(&self) -> bool {
-        self.only.is_none_or(|only| !only.is_empty())
-    }
-
-    pub(super) fn shows(&self, bar: &Bar) -> bool {
-        self.shows_job(bar.job)
     }
 
     /// True if something at a place is in the window.
@@ -119,7 +107,12 @@ pub struct Tile {
 type InCell = ((u32, u32), u32);
 
 impl Tile {
-    /// A tile of a window without anything.
+    /// A finished tile of a window without anything.
+    pub fn blank(query: &TileQuery<'_>) -> Tile {
+        Tile::empty(query).finished()
+    }
+
+    /// A tile of a window to which nothing has been added.
     pub(super) fn empty(query: &TileQuery<'_>) -> Tile {
         let (columns, lanes) = (query.columns, query.drawn_lanes());
         Tile {
@@ -199,6 +192,13 @@ impl Tile {
             (busy.bytes(), lost)
         });
         self
+    }
+
+    /// Gives jobs other numbers; [`NO_JOB`] for a job without one.
+    pub fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
+        let number = |job: u32| number(job).unwrap_or(NO_JOB);
+        self.bars.iter_mut().for_each(|it| it.4 = number(it.4));
+        self.ticks.iter_mut().for_each(|it| it.3 = number(it.3));
     }
 
     /// The bytes of the interface.

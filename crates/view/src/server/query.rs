@@ -105,7 +105,6 @@ impl Query {
             rows: self.needed("rows")?,
             lanes: self.needed("lanes")?,
             compared: None,
-            only: None,
         };
         let sizes = [query.columns, query.lanes];
         let cells = u64::from(query.columns) * u64::from(query.drawn_lanes());

@@ -10,7 +10,10 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
 
+use super::query::Query;
 use super::{Site, page};
+use crate::compare::Comparison;
+use crate::seen::Seen;
 use crate::{Refusal, View};
 
 /// Adds the routes, and the files of the page.
@@ -45,7 +48,41 @@ pub(super) fn number<T: std::str::FromStr>(
     text.parse().map_err(|_| Refusal::missing(format!("`{text}` is no number of a {name}")))
 }
 
-/// The view of the path.
-pub(super) fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
-    site.views.get(number(request, "view")?)
+/// The view of a path, and the actor of the parameter `as` that sees it.
+pub(super) struct Asked {
+    site: web::Data<Site>,
+    pub(super) id: usize,
+    actor: Option<String>,
+}
+
+impl Asked {
+    pub(super) fn of(
+        site: &web::Data<Site>,
+        request: &HttpRequest,
+        query: &Query,
+    ) -> Result<Asked, Refusal> {
+        let (id, actor) = (number(request, "view")?, query.text("as")?);
+        Ok(Asked { site: site.clone(), id, actor })
+    }
+
+    /// The view as the actor sees it. Its knowledge may be in tables, so this is called on a thread that may read.
+    pub(super) fn view(&self) -> Result<Arc<dyn View>, Refusal> {
+        self.other(self.id)
+    }
+
+    /// Another view as the actor sees it.
+    pub(super) fn other(&self, id: usize) -> Result<Arc<dyn View>, Refusal> {
+        let view = self.site.views.get(id)?;
+        match &self.actor {
+            Some(actor) => Ok(Arc::new(Seen::by(view, actor.clone())?)),
+            None => Ok(view),
+        }
+    }
+
+    /// The comparison with another view, as the actor sees both.
+    pub(super) fn compared(&self, other: usize) -> Result<Arc<Comparison>, Refusal> {
+        let views = (&*self.view()?, &*self.other(other)?);
+        let key = (self.id, other, self.actor.clone());
+        self.site.comparisons.of(key, views)
+    }
 }

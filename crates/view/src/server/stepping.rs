@@ -9,10 +9,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::query::Query;
+use super::routes::Asked;
 use super::{Site, reply, routes};
 use crate::clock::clamped;
 use crate::shown::shown;
-use crate::simulation::{Aim, BranchRequest, Moment, Simulated, StepRequest, panel};
+use crate::simulation::{Aim, BranchRequest, Moment, Simulated, StepRequest};
 use crate::{Refusal, View};
 
 /// Time for which an answer waits for another state.
@@ -56,11 +57,12 @@ fn answer(status: StatusCode, done: Result<Value, Refusal>) -> HttpResponse {
 /// The state, at once if its version is another one than `after`.
 async fn state(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
     let asked = (|| {
-        let view = routes::view(&site, &request)?;
+        let view = view(&site, &request)?;
+        let query = Query::of(&request)?;
         let versions = simulation(&*view)?.stepper.versions();
-        Ok((view, versions, Query::of(&request)?.number::<u64>("after")?))
+        Ok((view, versions, query.number::<u64>("after")?, query.text("as")?.is_some()))
     })();
-    let (view, mut versions, after) = match asked {
+    let (view, mut versions, after, is_seen) = match asked {
         Ok(asked) => asked,
         Err(refused) => return reply::refusal(&refused),
     };
@@ -69,35 +71,45 @@ async fn state(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
         let other = versions.wait_for(|version| *version != after);
         let _ = rt::time::timeout(PATIENCE, other).await;
     }
-    answer(StatusCode::OK, simulation(&*view).map(|it| told(&it.stepper.moment())))
+    answer(StatusCode::OK, simulation(&*view).map(|it| told(&it.stepper.moment(), is_seen)))
 }
 
-fn told(moment: &Moment) -> Value {
+/// The view of the path. Whoever steps a simulation sees all of it.
+fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
+    site.views.get(routes::number(request, "view")?)
+}
+
+/// The state. Jobs, and events that ended the step, are not told to a page that shows the view of an actor.
+fn told(moment: &Moment, is_seen: bool) -> Value {
+    let error = moment.error.as_deref().map(|it| match is_seen {
+        true => "the run failed: view as everyone to see the reason".to_owned(),
+        false => shown(it),
+    });
     json!({
         "version": moment.version,
         "now": clamped(moment.now.as_micros()),
         "next": moment.next.map(|it| clamped(it.as_micros())),
         "messages": moment.number,
-        "jobs_over": moment.past.over,
-        "jobs": moment.past.arrived,
+        "jobs_over": (!is_seen).then_some(moment.past.over),
+        "jobs": (!is_seen).then_some(moment.past.arrived),
         "state": moment.phase,
-        "stopped_by": moment.stopped_by.as_deref().map(shown),
-        "error": moment.error.as_deref().map(shown),
+        "stopped_by": moment.stopped_by.as_deref().filter(|_| !is_seen).map(shown),
+        "error": error,
         "earliest": 0,
     })
 }
 
 /// The knowledge of an actor.
 async fn actor(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
-    let view = routes::view(&site, &request);
+    let asked = Query::of(&request).and_then(|query| Asked::of(&site, &request, &query));
     let name = request.match_info().query("actor").to_owned();
-    reply::json(move || panel(simulation(&*view?)?, &name)).await
+    reply::json(move || asked?.view()?.panel(&name)).await
 }
 
 /// Begins a step.
 async fn step(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> impl Responder {
     let done = (|| {
-        let view = routes::view(&site, &request)?;
+        let view = view(&site, &request)?;
         let simulation = simulation(&*view)?;
         let until = StepRequest::read(&body)?.until(&simulation.stepper.cast)?;
         let version = simulation.stepper.go(Aim::Forward(until))?;
@@ -109,7 +121,7 @@ async fn step(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> 
 /// Ends a step.
 async fn stop(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
     let done = (|| {
-        let view = routes::view(&site, &request)?;
+        let view = view(&site, &request)?;
         let simulation = simulation(&*view)?;
         simulation.stepper.stop();
         Ok(json!({ "version": simulation.stepper.moment().version }))
@@ -130,7 +142,7 @@ struct BackRequest {
 /// Goes back.
 async fn back(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> impl Responder {
     let done = (|| {
-        let view = routes::view(&site, &request)?;
+        let view = view(&site, &request)?;
         let stepper = &simulation(&*view)?.stepper;
         let aim = back_to(&stepper.moment(), &body)?;
         Ok(json!({ "version": stepper.go(aim)? }))

@@ -1,9 +1,9 @@
 //! All about a job of a simulation.
 
-use haggle_model::{JobId, Time};
+use haggle_model::{Cast, JobId, Time};
 use haggle_results::AttemptView;
 
-use super::past::{Known, Past, Record};
+use super::past::{Delivered, Known, Past, Record};
 use super::rows::{present, works};
 use super::walk::name;
 use crate::Refusal;
@@ -11,7 +11,9 @@ use crate::clock::clamped;
 use crate::jobs::{JobTable, columns};
 use crate::scene::Scene;
 use crate::shown::shown;
-use crate::view::{JobAnswer, JobAttempt, JobBar, JobPromise, JobValue, Story, StoryLine};
+use crate::view::{
+    JobAnswer, JobAttempt, JobBar, JobPromise, JobValue, MessageEntry, Story, StoryLine,
+};
 
 /// Most lines of a story.
 const LINES_MAX: usize = 2_000;
@@ -157,39 +159,33 @@ fn neighbour(past: &Past, known: &Known, numbers: impl Iterator<Item = u32>) -> 
     numbers.find(|&number| past.job(JobId(number)).is_some_and(is_same))
 }
 
+/// A message.
+pub(super) fn entry(cast: &Cast, it: &Delivered) -> MessageEntry {
+    MessageEntry {
+        // A message that a fault has hit may never be delivered.
+        number: it.fault.is_none().then_some(it.number as usize),
+        time: clamped(it.time.as_micros()),
+        sender: shown(name(cast, it.from)),
+        receiver: shown(name(cast, it.to)),
+        kind: it.kind.to_owned(),
+        job: it.job.map(|job| job.0),
+        fault: it.fault.map(|fault| fault.name().to_owned()),
+    }
+}
+
 /// The events of a job in order: its arrival, its messages, its starts and ends.
 fn story(past: &Past, known: &Known, attempts: &[JobAttempt]) -> Story {
     let cast = past.cast();
     let job = &known.job;
     let arrives = format!("it arrives at {}", shown(name(cast, known.user)));
-    let mut lines = vec![(clamped(known.arrived.as_micros()), 0, arrives)];
-    let spoken = past.messages.iter().filter(|it| it.job == Some(job.id));
-    lines.extend(spoken.take(LINES_MAX).map(|it| {
-        let fault = it.fault.map(|it| format!(" ({})", it.name())).unwrap_or_default();
-        let (from, to) = (shown(name(cast, it.from)), shown(name(cast, it.to)));
-        (clamped(it.time.as_micros()), 1, format!("{from} to {to}: {}{fault}", it.kind))
-    }));
-    for it in attempts {
-        if let Some(start) = it.start {
-            lines.push((start, 2, format!("attempt {} starts at {}", it.attempt, it.provider)));
-        }
-        if let Some(end) = it.end.filter(|_| it.outcome != "unfinished") {
-            lines.push((
-                end,
-                3,
-                format!("attempt {} ends at {}: {}", it.attempt, it.provider, it.outcome),
-            ));
-        }
-    }
-    if let Some(over) = known.over {
-        lines.push((clamped(over.as_micros()), 4, "it is over".to_owned()));
-    }
-    // Stable: messages of one instant keep their order.
-    lines.sort_by_key(|(time, order, _)| (*time, *order));
+    let line = |time: Time, text| StoryLine { time: Some(clamped(time.as_micros())), text };
+    let mut lines = vec![line(known.arrived, arrives)];
+    let spoken = past.messages.iter().filter(|it| it.job == Some(job.id)).take(LINES_MAX);
+    lines.extend(spoken.map(|it| StoryLine::of_message(&entry(cast, it))));
+    lines.extend(attempts.iter().flat_map(StoryLine::of_attempt));
+    lines.extend(known.over.map(|over| line(over, "it is over".to_owned())));
+    // Stable: events of one instant keep this order.
+    lines.sort_by_key(|line| line.time);
     let workload = cast.workloads.get(usize::from(job.workload)).map_or("", String::as_str);
-    let line = |(time, _, text)| StoryLine { time: Some(time), text };
-    Story {
-        title: shown(&format!("job {} ({workload}!{})", job.id.0, job.number)),
-        lines: lines.into_iter().map(line).collect(),
-    }
+    Story { title: shown(&format!("job {} ({workload}!{})", job.id.0, job.number)), lines }
 }

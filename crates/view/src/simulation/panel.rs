@@ -16,7 +16,7 @@ use crate::shown::shown;
 const ROWS_MAX: usize = 5_000;
 
 /// The knowledge of an actor.
-pub(crate) fn panel(view: &Simulated, actor: &str) -> Result<Value, Refusal> {
+pub(super) fn panel(view: &Simulated, actor: &str) -> Result<Value, Refusal> {
     let id = view.actor(actor)?;
     let glimpse = view.stepper.look(id)?;
     let moment = view.stepper.moment();

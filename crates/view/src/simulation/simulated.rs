@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use haggle_model::{ActorId, ActorKind, Cast, Span};
 use haggle_scenario::Source;
+use serde_json::Value;
 
 use super::job;
 use super::measures::MEASURES;
+use super::panel::panel;
 use super::past::{Past, Record};
 use super::rows::{DoneRows, Rows};
 use super::stepper::{Moment, Stepper};
@@ -21,9 +23,9 @@ use crate::jobs::JobTable;
 use crate::scene::{ChartKind, Scene};
 use crate::shown::shown;
 use crate::view::{
-    ActorEntry, ChartEntry, Identity, JobAnswer, Known, Match, MessageEntry, MessagesAnswer,
-    MessagesKept, MessagesQuery, MetricEntry, Overview, Picture, PictureQuery, SeriesAnswer,
-    SeriesEntry, SeriesQuery, TableEntry, Told,
+    ActorEntry, ChartEntry, Identity, JobAnswer, Known, Match, MessagesAnswer, MessagesKept,
+    MessagesQuery, MetricEntry, Overview, Picture, PictureQuery, SeriesAnswer, SeriesEntry,
+    SeriesQuery, TableEntry, Told,
 };
 use crate::{Kind, Refusal, View};
 
@@ -53,6 +55,8 @@ pub struct Simulated {
     drawn: AtomicU64,
     done: Arc<Mutex<DoneRows>>,
     table: Mutex<Option<(u64, Arc<Rows>)>>,
+    /// What an actor knows in a version.
+    known: Mutex<Option<(u64, ActorId, Arc<Known>)>>,
 }
 
 impl Simulated {
@@ -66,6 +70,7 @@ impl Simulated {
             drawn: AtomicU64::new(0),
             done: Arc::new(Mutex::new(done)),
             table: Mutex::new(None),
+            known: Mutex::new(None),
             script,
         })
     }
@@ -145,6 +150,7 @@ impl View for Simulated {
             id: 0,
             kind: Kind::Simulation,
             name: shown(&self.origin.name),
+            seen_by: None,
             seed: Some(self.script.scenario.scenario.seed),
             version: moment.version,
             loading: Vec::new(),
@@ -191,16 +197,23 @@ impl View for Simulated {
     fn known_to(&self, actor: &str) -> Result<Arc<Known>, Refusal> {
         let id = self.actor(actor)?;
         let moment = self.stepper.moment();
+        let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((version, of, known)) = &*kept
+            && (*version, *of) == (moment.version, id)
+        {
+            return Ok(Arc::clone(known));
+        }
         let past = &moment.past;
         let charts = past.bars.layout.charts.iter().enumerate();
-        // The rows of a grid are those of many resources.
         let own = charts.filter(|(_, chart)| chart.kind != ChartKind::Grid && chart.first == id.0);
         let spoken = past.messages.iter().filter(|it| it.from == id || it.to == id);
         let mut jobs = HashSet::from_iter(spoken.filter_map(|it| Some(it.job?.0)));
         jobs.extend(past.machines.get(&id).iter().flat_map(|it| &it.jobs).map(|work| work.job.0));
         let described = jobs.difference(&Simulated::own_jobs(past, id)).copied().collect();
         let charts = own.map(|(number, _)| number).collect();
-        Ok(Arc::new(Known { charts, jobs, described }))
+        let known = Arc::new(Known { charts, jobs, described });
+        *kept = Some((moment.version, id, Arc::clone(&known)));
+        Ok(known)
     }
 
     fn series(&self, query: &SeriesQuery) -> Result<SeriesAnswer, Refusal> {
@@ -215,10 +228,10 @@ impl View for Simulated {
         job::answer(&moment.past, &scene, &*table, (number, moment.now))
     }
 
-    fn find(&self, text: &str) -> Result<Vec<Match>, Refusal> {
+    fn find(&self, text: &str, known: Option<&Known>) -> Result<Vec<Match>, Refusal> {
         let moment = self.stepper.moment();
         let scene = self.scene()?;
-        Ok(found(&moment.past, &scene, text))
+        Ok(found(&moment.past, &scene, text, known))
     }
 
     fn messages(&self, query: &MessagesQuery) -> Result<MessagesAnswer, Refusal> {
@@ -249,16 +262,7 @@ impl View for Simulated {
             if place < query.first || place - query.first >= query.count.min(MESSAGES_MAX) {
                 continue;
             }
-            answer.rows.push(MessageEntry {
-                // A message that a fault has hit may never be delivered.
-                number: it.fault.is_none().then_some(it.number as usize),
-                time: clamped(it.time.as_micros()),
-                sender: shown(name(cast, it.from)),
-                receiver: shown(name(cast, it.to)),
-                kind: it.kind.to_owned(),
-                job: it.job.map(|job| job.0),
-                fault: it.fault.map(|fault| fault.name().to_owned()),
-            });
+            answer.rows.push(job::entry(cast, it));
         }
         let dropped = past.messages.dropped();
         answer.note =
@@ -280,6 +284,10 @@ impl View for Simulated {
 
     fn simulation(&self) -> Option<&Simulated> {
         Some(self)
+    }
+
+    fn panel(&self, actor: &str) -> Result<Value, Refusal> {
+        panel(self, actor)
     }
 }
 
@@ -342,7 +350,9 @@ fn series_of(scene: &Scene) -> Vec<SeriesEntry> {
 }
 
 /// Jobs, charts, actors and bands with a text in their names.
-fn found(past: &Past, scene: &Scene, text: &str) -> Vec<Match> {
+fn found(past: &Past, scene: &Scene, text: &str, known: Option<&Known>) -> Vec<Match> {
+    let knows = |job: u32| known.is_none_or(|it| it.jobs.contains(&job));
+    let is_own = |chart: usize| known.is_none_or(|it| it.charts.contains(&chart));
     let wanted = text.trim().to_lowercase();
     if wanted.is_empty() {
         return Vec::new();
@@ -350,7 +360,11 @@ fn found(past: &Past, scene: &Scene, text: &str) -> Vec<Match> {
     let has = |name: &str| name.to_lowercase().contains(&wanted);
     let plain =
         |kind, id, label: &str| Match { kind, id, label: shown(label), chart: None, row: None };
-    let number = wanted.parse::<u32>().ok().and_then(|it| past.jobs.get(it as usize)?.as_ref());
+    let number = wanted
+        .parse::<u32>()
+        .ok()
+        .filter(|it| knows(*it))
+        .and_then(|it| past.jobs.get(it as usize)?.as_ref());
     let label = |known: &super::past::Known| {
         let workload = past.cast().workloads.get(usize::from(known.job.workload));
         format!("{}!{}", workload.map_or("", String::as_str), known.job.number)
@@ -360,7 +374,11 @@ fn found(past: &Past, scene: &Scene, text: &str) -> Vec<Match> {
     let charts = charts.map(|(id, it)| plain("chart", id, &it.name));
     let actors = past.cast().actors.iter().enumerate().filter(|(_, it)| has(&it.name));
     let actors = actors.map(|(id, it)| plain("actor", id, &it.name));
-    let grids = scene.charts.iter().enumerate().filter(|(_, it)| it.kind == ChartKind::Grid);
+    let grids = scene
+        .charts
+        .iter()
+        .enumerate()
+        .filter(|(chart, it)| it.kind == ChartKind::Grid && is_own(*chart));
     let bands =
         grids.flat_map(|(chart, it)| it.bands.iter().enumerate().map(move |band| (chart, band)));
     let bands = bands.filter(|(_, (_, band))| has(&band.name)).map(|(chart, (id, band))| Match {
@@ -369,7 +387,11 @@ fn found(past: &Past, scene: &Scene, text: &str) -> Vec<Match> {
         ..plain("band", id, &band.name)
     });
     let is_label = wanted.contains('!');
-    let labelled = past.jobs.iter().flatten().filter(|known| is_label && has(&label(known)));
+    let labelled = past
+        .jobs
+        .iter()
+        .flatten()
+        .filter(|known| is_label && knows(known.job.id.0) && has(&label(known)));
     let labelled = labelled.map(|known| plain("job", known.job.id.0 as usize, &label(known)));
     by_number
         .into_iter()

@@ -17,16 +17,18 @@ use haggle_runtime::Driver;
 use haggle_scenario::{Experiment, Logs, Source};
 use proptest::test_runner::{Config, TestRunner};
 
-use super::drawn;
+use super::past::Past;
 use super::stepper::{Aim, Phase};
 use super::until::{StepRequest, Until};
 use super::walk::{Script, Stop, Walk};
 use super::{BranchRequest, Simulated, open};
+use super::{drawn, series};
 use crate::View;
 use crate::clock::clamped;
 use crate::jobs::JobsQuery;
 use crate::results::RunView;
 use crate::scene::{Bar, Chart, ChartKind, Mark, Scene, flag};
+use crate::seen::Seen;
 use crate::view::{MessagesQuery, SeriesQuery};
 
 fn scenarios() -> PathBuf {
@@ -152,6 +154,7 @@ fn names() -> Vec<String> {
 #[test]
 fn at_the_end_the_bars_are_those_of_the_tables() {
     let mut kinds = BTreeMap::new();
+    let mut waiting = 0;
     for name in names() {
         let Some(script) = script(&name, &[], Driver::Sequential) else { continue };
         let folder = tempfile::tempdir().expect("a folder");
@@ -173,15 +176,15 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
         for (chart, expected) in scene.charts.iter().zip(&expected.charts) {
             let place = format!("{name}: {}", chart.name);
             assert_eq!(chart.kind, expected.kind, "{place}");
-            // Results do not have the name of each grid.
-            let is_named = chart.kind == ChartKind::Grid || chart.name == expected.name;
-            assert!(is_named, "{place}: {}", expected.name);
+            assert_eq!(chart.name, expected.name, "{place}");
             assert_eq!((chart.rows, &chart.bands), (expected.rows, &expected.bands), "{place}");
             assert_eq!(bars_of(chart), bars_of(expected), "{place}");
             assert_eq!(chart.ticks(), expected.ticks(), "{place}");
             assert_eq!(marks_of(chart), marks_of(expected), "{place}");
             *kinds.entry(format!("{:?}", chart.kind)).or_insert(0) += chart.bars().count();
         }
+        drop(expected);
+        waiting += same_series(&walk.past(), &scene, walk.now(), &run, &name);
         // The same from the tables themselves.
         let reader = RunReader::open(&results).expect("results");
         let rows = reader.placements().expect("placements");
@@ -209,6 +212,7 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
     for kind in ["Provider", "Grid", "Cluster"] {
         assert!(kinds.get(kind).is_some_and(|&bars| bars > 10), "{kinds:?}");
     }
+    assert!(waiting > 10, "{waiting} queues of several jobs");
 }
 
 #[test]
@@ -221,7 +225,6 @@ fn the_table_of_jobs_becomes_that_of_the_run() {
             open(script.scenario.clone(), &script.folder, Path::new("a.toml"), script.driver)
                 .expect("a world");
         step(&view, r#"{"end": true}"#);
-        same_series(&view, &folder.path().join("run"), name);
         let reader = RunReader::open(&folder.path().join("run")).expect("results");
         let rows: Vec<JobRow> = reader.jobs().expect("jobs");
         let table = view.job_table().expect("a table");
@@ -238,28 +241,31 @@ fn the_table_of_jobs_becomes_that_of_the_run() {
     }
 }
 
-/// The series of a simulation that is over are those of its results.
-fn same_series(view: &Simulated, results: &Path, name: &str) {
-    let run = RunView::new(results, "run".to_owned());
-    while !run.is_read() {
-        sleep(Duration::from_millis(5));
+/// The series of a simulation that is over are those of its results. Returns the number of queues with more than one job.
+fn same_series(past: &Past, scene: &Scene, now: Time, run: &RunView, name: &str) -> usize {
+    let ids = run.overview().expect("an overview").series.into_iter().map(|it| it.id);
+    let until = clamped(now.as_micros()).max(1);
+    let query = SeriesQuery { ids: ids.collect(), from: -until / 4, to: until, columns: 500 };
+    let here = series::answer(past, scene, &query, now).expect("series").series;
+    let there = run.series(&query).expect("series").series;
+    assert_eq!(here.len(), 2 * (scene.charts.len() + 1), "{name}");
+    for (here, there) in here.iter().zip(&there) {
+        assert_eq!(here.id, there.id, "{name}");
+        assert_eq!(here.max, there.max, "{name}: {}", here.id);
+        assert_eq!(here.mean, there.mean, "{name}: {}", here.id);
     }
-    let overview = view.overview().expect("an overview");
-    let ids = Vec::from_iter(overview.series.iter().map(|it| it.id.clone()));
-    let query = SeriesQuery { ids, from: 0, to: overview.until, columns: 50 };
-    let (here, there) = (view.series(&query).expect("series"), run.series(&query).expect("series"));
-    let is_grid = |id: &str| {
-        let charts = overview.charts.iter();
-        charts.filter(|it| it.kind == ChartKind::Grid).any(|it| id == format!("queue:{}", it.id))
-    };
-    for (here, there) in here.series.iter().zip(&there.series) {
-        // Results have no grid for jobs that waited at its scheduler when the run stopped.
-        if is_grid(&here.id) {
-            continue;
+    // The sum is that of the charts.
+    let (all, charts): (Vec<_>, Vec<_>) = here.iter().partition(|it| it.id.ends_with(":all"));
+    for all in all {
+        let kind = all.id.split(':').next().expect("a kind");
+        for (column, mean) in all.mean.iter().enumerate() {
+            let parts = charts.iter().filter(|it| it.id.starts_with(kind));
+            let sum: f64 = parts.map(|it| it.mean[column]).sum();
+            assert!((sum - mean).abs() < 1e-6, "{name}: {}", all.id);
         }
-        assert_eq!((&here.id, &here.max, &here.min), (&there.id, &there.max, &there.min), "{name}");
-        assert!(here.max.iter().any(|&it| it > 0.0) || here.id.starts_with("queue"), "{name}");
     }
+    let queues = charts.iter().filter(|it| it.id.starts_with("queue"));
+    queues.filter(|it| it.max.iter().any(|&it| it > 1.0)).count()
 }
 
 #[test]
@@ -540,7 +546,7 @@ fn a_branch_has_the_same_past_and_another_future() {
 
 #[test]
 fn an_actor_sees_nothing_of_others() {
-    let view = view(script("bargaining", &[], Driver::Sequential).expect("one run"));
+    let view = Arc::new(view(script("bargaining", &[], Driver::Sequential).expect("one run")));
     step(&view, r#"{"messages": 4000}"#);
     let moment = view.stepper.moment();
     let cast = &view.stepper.cast;
@@ -548,26 +554,27 @@ fn an_actor_sees_nothing_of_others() {
         let me = &provider.name;
         let others =
             Vec::from_iter(cast.providers.iter().map(|it| &it.name).filter(|it| *it != me));
-        let known = view.known_to(me).expect("it is known");
-        assert_eq!(known.charts.len(), 1);
-        let query =
-            MessagesQuery { known_to: Some(me.clone()), count: 10_000, ..MessagesQuery::default() };
-        let messages = view.messages(&query).expect("messages");
+        let seen = Seen::by(Arc::clone(&view) as Arc<dyn View>, me.clone()).expect("it is known");
+        assert_eq!(seen.known_to(me).expect("it is known").charts.len(), 1);
+        let query = MessagesQuery { count: 10_000, ..MessagesQuery::default() };
+        let messages = seen.messages(&query).expect("messages");
         assert!(
             messages.total > 0
                 && messages.rows.iter().all(|it| &it.sender == me || &it.receiver == me)
         );
-        let query = JobsQuery { known_to: Some(me.clone()), count: 1_000, ..JobsQuery::default() };
-        let jobs = view.jobs(&query).expect("jobs");
+        let query = JobsQuery { count: 1_000, ..JobsQuery::default() };
+        let jobs = seen.jobs(&query).expect("jobs");
         assert!(jobs.matching > 0 && jobs.matching < moment.past.arrived as usize);
+        assert_eq!(jobs.total, jobs.matching);
         let text = serde_json::to_string(&jobs.rows).expect("JSON");
         for other in &others {
             assert!(!text.contains(&format!("\"{other}\"")), "{me} sees {other}");
+            assert_eq!(seen.panel(other).expect_err("it is hidden").status, 404);
         }
         // Filters must not see what is hidden.
         let query = JobsQuery { filter: format!("provider == \"{}\"", others[0]), ..query };
-        assert_eq!(view.jobs(&query).expect("jobs").matching, 0);
-        let panel = super::panel(&view, me).expect("a panel");
+        assert_eq!(seen.jobs(&query).expect("jobs").matching, 0);
+        let panel = seen.panel(me).expect("a panel");
         for told in panel["told"].as_array().expect("a list") {
             assert!(told["sender"].as_str().is_some_and(|it| !it.is_empty()));
         }

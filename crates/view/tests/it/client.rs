@@ -42,6 +42,11 @@ impl Running {
             }
             views.add(Arc::new(view) as Arc<dyn View>);
         }
+        Running::with(views)
+    }
+
+    /// Serves these views.
+    pub(crate) fn with(views: Views) -> Running {
         let server = Server::bind(Arc::new(views), 0).expect("a port is free");
         let address = server.address();
         let end = Arc::new(AtomicBool::new(false));
@@ -79,6 +84,15 @@ impl Running {
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.raw(&format!(
             "GET /{{token}}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{{port}}\r\nConnection: close\r\n\r\n"
+        ))
+    }
+
+    /// The answer to a path below the token, to which a body is sent.
+    pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
+        let length = body.len();
+        self.raw(&format!(
+            "POST /{{token}}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{{port}}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         ))
     }
 

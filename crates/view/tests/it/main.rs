@@ -5,4 +5,5 @@ mod hostile;
 mod routes;
 mod runs;
 mod scenes;
+mod seen;
 mod tiles;

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::thread;
 
+use serde_json::Value;
+
 use crate::client::Running;
-use crate::runs::example;
+use crate::runs::{carry_out, example, scenarios};
 
 /// Runs of a small example with a grid, and of one with providers, made once a test.
 fn runs(folder: &Path) -> Running {
@@ -109,6 +111,7 @@ fn wrong_parameters_are_refused() {
         "api/views/0/charts/0/tile?from=0&to=100&columns=10&first_row=-1&rows=4&lanes=4",
         "api/views/0/charts/0/tile?from=0&to=100&columns=10&first_row=0&rows=4&lanes=4&beside=9",
         "api/views/0/charts/0/tile?from=0&to=100&columns=10&first_row=0&rows=4&lanes=4&as=nobody",
+        "api/views/0/charts/0/tile?from=0&to=100&columns=10&first_row=0&rows=4&lanes=4&numbers=9",
         "api/views/0/charts/0/at",
         "api/views/0/charts/0/at?time=0",
         "api/views/0/charts/0/at?time=x&row=1",
@@ -315,4 +318,57 @@ fn pictures_are_those_of_the_plots() {
     assert!(
         png.status == 200 && png.head.contains("image/png") && png.body.starts_with(b"\x89PNG")
     );
+}
+
+/// Jobs of a second view have the numbers of the first one, or none.
+#[test]
+fn jobs_of_a_second_view_have_the_numbers_of_the_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+    example("quickstart", &one);
+    carry_out(&scenarios().join("quickstart.toml"), &other, |it| {
+        // Each later job has another number in the run.
+        it.workloads.swap(0, 1);
+    });
+    let server = Running::of(&[&one, &other]);
+    let names = |view: usize| {
+        let jobs = server.json(&format!("api/views/{view}/jobs?count=1000"));
+        let columns = jobs["columns"].as_array().expect("columns");
+        let at = |name: &str| columns.iter().position(|it| it["name"] == name).expect(name);
+        let (job, number, workload) = (at("job"), at("job_id"), at("workload_name"));
+        let rows = jobs["rows"].as_array().expect("rows").iter();
+        let name = |it: &Value| (it[job].as_u64(), format!("{} {}", it[workload], it[number]));
+        rows.map(name).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let (first, second) = (names(0), names(1));
+    let differs = |job: &u64| first.get(&Some(*job)) != second.get(&Some(*job));
+    let (mut same, mut moved) = (0, 0);
+    for time in (0..2_000).map(|it| it * 300_000_000_u64) {
+        let path = format!("api/views/1/charts/0/at?time={time}&row=0");
+        let Some(there) = server.json(&path)["job"].as_u64() else { continue };
+        let here = server.json(&format!("{path}&numbers=0"))["job"].as_u64();
+        if let Some(here) = here {
+            assert_eq!(first[&Some(here)], second[&Some(there)]);
+            same += 1;
+            moved += usize::from(differs(&there));
+        }
+    }
+    assert!(same > 10 && moved > 10, "{same} {moved}");
+    // Bars of tiles, too.
+    let tile =
+        "api/views/1/charts/0/tile?from=0&to=600000000000&columns=4000&first_row=0&rows=8&lanes=8";
+    let jobs = |path: &str| {
+        let body = server.get(path).body;
+        let word = |at: usize| u32::from_le_bytes(body[at..at + 4].try_into().expect("a word"));
+        let count = word(36) as usize;
+        Vec::from_iter((0..count).map(|it| u64::from(word(64 + 4 * (4 * count + it)))))
+    };
+    let (own, numbered) = (jobs(tile), jobs(&format!("{tile}&numbers=0")));
+    assert!(!own.is_empty());
+    for (there, here) in own.iter().zip(&numbered) {
+        match first.get(&Some(*here)) {
+            Some(name) => assert_eq!(name, &second[&Some(*there)]),
+            None => assert_eq!(*here, u64::from(u32::MAX - 1)),
+        }
+    }
 }

@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use haggle_plots::load::{Part, Tables};
+use haggle_plots::timeline::{Shows, grid_timeline, timeline};
 use haggle_results::RunReader;
 use haggle_scenario::{Experiment, Logs, Source};
 use haggle_view::results::RunView;
 use haggle_view::scene::ChartKind;
+use haggle_view::view::SeriesQuery;
 use haggle_view::{View, compare};
 
 use crate::runs::{carry_out, example, scenarios};
@@ -68,6 +71,50 @@ fn agree(folder: &Path, name: &str) {
         );
     }
     assert!(areas.values().all(|it| *it == 0), "{name}: {areas:?}");
+    drop(scene);
+    queues_agree(&view, &run, name);
+}
+
+/// Queue lengths are those that `haggle plot` draws: of each panel, and of all.
+fn queues_agree(view: &RunView, run: &RunReader, name: &str) {
+    let (tables, part) = (Tables::new(run), Part::default());
+    let providers = timeline(&tables, "", &part, Shows::Queue).expect("it can be read");
+    let amount = ("slots held", |_: &str, _: &str| 1.0);
+    let grid = grid_timeline(&tables, "", &part, Shows::Queue, amount).expect("it can be read");
+    let parts = Vec::from_iter(providers.parts.iter().chain(&grid.parts));
+    let overview = view.overview().expect("it has one");
+    let (from, to) = (overview.from, overview.until);
+    let means = |id: String| {
+        let query = SeriesQuery { ids: vec![id], from, to, columns: 200 };
+        view.series(&query).expect("a series").series.remove(0).mean
+    };
+    let drawn = |waits: &[(f64, f64)]| {
+        let edge = |column: i64| (from + (to - from) * column / 200) as f64 / 1e6;
+        let mean = |column: i64| {
+            let (start, end) = (edge(column), edge(column + 1));
+            let overlap = |&(a, b): &(f64, f64)| (b.min(end) - a.max(start)).max(0.0);
+            waits.iter().map(overlap).sum::<f64>() / (end - start)
+        };
+        Vec::from_iter((0..200).map(mean))
+    };
+    let agree = |id: String, waits: &[(f64, f64)]| {
+        let pairs = means(id.clone()).into_iter().zip(drawn(waits));
+        for (column, (here, there)) in pairs.enumerate() {
+            assert!((here - there).abs() < 1e-3, "{name}, {id}, {column}: {here} and {there}");
+        }
+    };
+    let all = Vec::from_iter(parts.iter().flat_map(|it| it.waits.iter().copied()));
+    agree("queue:all".to_owned(), &all);
+    for chart in &overview.charts {
+        let panel = match chart.kind {
+            ChartKind::Grid => grid.parts.first(),
+            _ => providers.parts.iter().find(|it| it.name == chart.name),
+        };
+        // Many providers have one panel together.
+        if let Some(panel) = panel {
+            agree(format!("queue:{}", chart.id), &panel.waits);
+        }
+    }
 }
 
 /// No two bars share a row at a time.
@@ -120,15 +167,61 @@ fn jobs_are_compared_by_their_workload_and_number() {
     carry_out(&scenarios().join("quickstart.toml"), &other, |it| it.scenario.seed += 1);
     let (one, other) = (read(&one), read(&other));
     let jobs = one.job_table().expect("a table").rows();
-    let same = compare::compared(&one, &one).expect("it can be compared").differences;
-    assert_eq!((same.same, same.largest.len()), (jobs, 0));
+    let same = compare::compared(&one, &one).expect("it can be compared").page(0, 9);
+    assert_eq!((same.counts.in_both, same.total, same.largest.len()), (jobs, 0, 0));
     let found = compare::compared(&one, &other).expect("it can be compared");
-    let all = &found.differences;
-    let sum = all.same + all.earlier + all.later + all.elsewhere + all.only_here;
-    assert_eq!(sum, jobs);
-    assert!(all.same < jobs && !all.largest.is_empty());
+    let all = &found.counts;
+    assert_eq!(all.in_both + all.other + all.only_here, jobs);
+    assert!(all.same < jobs);
     let there = other.job_table().expect("a table").rows();
     assert_eq!(all.only_there, there - (jobs - all.only_here));
+}
+
+/// Counts are those of `haggle compare`, and pages of differences have each job once.
+#[test]
+fn counts_are_those_of_compare() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = ["one", "policy", "seed"].map(|it| folder.path().join(it));
+    let scenario = scenarios().join("quickstart.toml");
+    example("quickstart", &paths[0]);
+    carry_out(&scenario, &paths[1], |it| {
+        it.providers[0].policy = it.providers[2].policy.clone();
+    });
+    carry_out(&scenario, &paths[2], |it| it.scenario.seed += 1);
+    let views = paths.each_ref().map(|it| read(it));
+    let runs = paths.each_ref().map(|it| RunReader::open(it).expect("a run"));
+    let mut delayed = 0;
+    for (a, b) in [(0, 1), (1, 0), (0, 2), (2, 2)] {
+        let expected = haggle_experiment::compare::compare(&runs[a], &runs[b], usize::MAX);
+        let expected = expected.expect("a comparison").jobs;
+        // Run A of `haggle compare` is the view beside.
+        let found = compare::compared(&views[b], &views[a]).expect("a comparison");
+        let (counts, starts) = (found.counts, expected.starts);
+        assert_eq!(counts.only_there, expected.only_in_a);
+        assert_eq!(counts.only_here, expected.only_in_b);
+        assert_eq!(counts.other, expected.other);
+        assert_eq!(counts.in_both, starts.in_both);
+        assert_eq!((counts.earlier, counts.later), (starts.earlier, starts.later));
+        assert_eq!((counts.same, counts.other_provider), (starts.same, starts.other_provider));
+        assert_eq!(counts.started_only_there, starts.started_only_in_a);
+        assert_eq!(counts.started_only_here, starts.started_only_in_b);
+        assert_eq!(counts.mean_delay, starts.mean_delay());
+        let total = found.page(0, 0).total;
+        let pages = (0..total).step_by(700).map(|first| found.page(first, 700).largest);
+        let all = Vec::from_iter(pages.flatten());
+        assert_eq!(all.len(), total);
+        let is_delayed = |it: &&haggle_view::view::Difference| {
+            it.start_here.zip(it.start_there).is_some_and(|(here, there)| here != there)
+        };
+        let listed = Vec::from_iter(all.iter().filter(is_delayed).map(|it| &it.label));
+        let labels = expected.largest.iter().map(|it| format!("{}!{}", it.workload, it.job_id));
+        assert!(labels.eq(listed.iter().map(|it| (*it).clone())));
+        delayed += listed.len();
+        for it in &all {
+            assert_eq!(found.job_there(it.job), Some(it.job_there));
+        }
+    }
+    assert!(delayed > 10);
 }
 
 /// A run in CSV is the same view as in Parquet, and a view that is not asked for reads nothing.

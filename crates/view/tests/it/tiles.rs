@@ -41,7 +41,6 @@ fn query() -> impl Strategy<Value = TileQuery<'static>> {
             rows,
             lanes,
             compared: None,
-            only: None,
         },
     )
 }
@@ -139,7 +138,6 @@ fn a_tile_of_many_bars_is_no_larger_than_one_of_few() {
             rows: 64,
             lanes: 400,
             compared: None,
-            only: None,
         };
         chart.tile(&query).encode(1).len()
     };
@@ -151,16 +149,8 @@ fn bytes_have_the_documented_places() {
     let mut chart = Chart::new("north".to_owned(), ChartKind::Provider);
     chart.rows = 8;
     chart.set_bars(vec![bar(100, 100, 2, 3, 77), bar(300, 1, 0, 1, 78)]);
-    let query = TileQuery {
-        from: 0,
-        to: 400,
-        columns: 4,
-        first_row: 0,
-        rows: 8,
-        lanes: 8,
-        compared: None,
-        only: None,
-    };
+    let query =
+        TileQuery { from: 0, to: 400, columns: 4, first_row: 0, rows: 8, lanes: 8, compared: None };
     let bytes = chart.tile(&query).encode(9);
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     let real = |at: usize| f64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));

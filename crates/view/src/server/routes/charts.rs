@@ -1,13 +1,11 @@
 //! Charts, series and pictures.
 
-use std::collections::HashSet;
-
 use actix_web::{HttpRequest, Responder, web};
 use serde_json::json;
 
 use super::super::query::Query;
 use super::super::{Site, reply};
-use super::{number, view};
+use super::{Asked, number};
 use crate::Refusal;
 use crate::scene::TileQuery;
 use crate::view::{PictureQuery, SeriesQuery};
@@ -22,11 +20,12 @@ pub(super) async fn bands(site: web::Data<Site>, request: HttpRequest) -> impl R
         let query = Query::of(&request)?;
         let first = query.number("first")?.unwrap_or(0);
         let count = query.number("count")?.unwrap_or(1_000);
-        Ok((view(&site, &request)?, number(&request, "chart")?, first, count))
+        let asked = Asked::of(&site, &request, &query)?;
+        Ok((asked, number(&request, "chart")?, first, count))
     })();
     reply::json(move || {
-        let (view, chart, first, count) = asked?;
-        view.bands(chart, first, count)
+        let (asked, chart, first, count) = asked?;
+        asked.view()?.bands(chart, first, count)
     })
     .await
 }
@@ -35,26 +34,23 @@ pub(super) async fn bands(site: web::Data<Site>, request: HttpRequest) -> impl R
 pub(super) async fn tile(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
     let asked = (|| {
         let query = Query::of(&request)?;
-        let (beside, actor) = (query.number::<usize>("beside")?, query.text("as")?);
-        let place = (number::<usize>(&request, "view")?, number::<usize>(&request, "chart")?);
-        Ok::<_, Refusal>((place, query.tile()?, beside, actor))
+        let asked = Asked::of(&site, &request, &query)?;
+        let (chart, beside) = (number::<usize>(&request, "chart")?, query.number("beside")?);
+        Ok::<_, Refusal>((asked, chart, query.tile()?, beside, query.number("numbers")?))
     })();
     reply::bytes(move || {
-        let ((id, chart), tile, beside, actor) = asked?;
-        let view = site.views.get(id)?;
+        let (asked, chart, tile, beside, numbers) = asked?;
+        let view = asked.view()?;
         // Before the data, so that a later change has a later number.
         let version = view.version();
-        let compared = beside.map(|it| site.comparisons.of(&site.views, id, it)).transpose()?;
-        let known = actor.map(|actor| view.known_to(&actor)).transpose()?;
-        // An actor knows nothing of the rows of another one.
-        let nothing = HashSet::new();
-        let is_hidden = known.is_some_and(|it| !it.charts.contains(&chart));
-        let query = TileQuery {
-            compared: compared.as_ref().map(|it| it.codes.as_slice()),
-            only: is_hidden.then_some(&nothing),
-            ..tile
-        };
-        Ok(("application/octet-stream", view.tile(chart, &query)?.encode(version)))
+        let compared = beside.map(|it| asked.compared(it)).transpose()?;
+        let query = TileQuery { compared: compared.as_ref().map(|it| it.codes.as_slice()), ..tile };
+        let mut tile = view.tile(chart, &query)?;
+        if let Some(other) = numbers {
+            let compared = asked.compared(other)?;
+            tile.renumber(|job| compared.job_there(job));
+        }
+        Ok(("application/octet-stream", tile.encode(version)))
     })
     .await
 }
@@ -66,11 +62,20 @@ pub(super) async fn at(site: web::Data<Site>, request: HttpRequest) -> impl Resp
         let time = query.time("time")?;
         let time =
             time.ok_or_else(|| Refusal::wrong("the parameter `time` is missing", "add it"))?;
-        Ok((view(&site, &request)?, number(&request, "chart")?, time, query.needed("row")?))
+        let asked = Asked::of(&site, &request, &query)?;
+        let place = (number(&request, "chart")?, time, query.needed("row")?);
+        Ok((asked, place, query.number("numbers")?))
     })();
     reply::json(move || {
-        let (view, chart, time, row) = asked?;
-        Ok(json!({ "job": view.at(chart, time, row)? }))
+        let (asked, (chart, time, row), numbers) = asked?;
+        let job = asked.view()?.at(chart, time, row)?;
+        let compared = numbers.map(|other| asked.compared(other)).transpose()?;
+        // A job that the other view does not have is no job there.
+        let job = match compared {
+            Some(compared) => job.and_then(|job| compared.job_there(job)),
+            None => job,
+        };
+        Ok(json!({ "job": job }))
     })
     .await
 }
@@ -80,11 +85,12 @@ pub(super) async fn sum(site: web::Data<Site>, request: HttpRequest) -> impl Res
     let asked = (|| {
         let query = Query::of(&request)?;
         let rows = (query.number("first_row")?.unwrap_or(0), query.number("rows")?);
-        Ok((view(&site, &request)?, number(&request, "chart")?, query.window()?, rows))
+        let asked = Asked::of(&site, &request, &query)?;
+        Ok((asked, number(&request, "chart")?, query.window()?, rows))
     })();
     reply::json(move || {
-        let (view, chart, window, (first, rows)) = asked?;
-        view.sum(chart, window, (first, rows.unwrap_or(u32::MAX)))
+        let (asked, chart, window, (first, rows)) = asked?;
+        asked.view()?.sum(chart, window, (first, rows.unwrap_or(u32::MAX)))
     })
     .await
 }
@@ -104,11 +110,11 @@ pub(super) async fn series(site: web::Data<Site>, request: HttpRequest) -> impl 
                 "ask for less at once",
             ));
         }
-        Ok((view(&site, &request)?, series))
+        Ok((Asked::of(&site, &request, &query)?, series))
     })();
     reply::json(move || {
-        let (view, series) = asked?;
-        view.series(&series)
+        let (asked, series) = asked?;
+        asked.view()?.series(&series)
     })
     .await
 }
@@ -130,11 +136,11 @@ pub(super) async fn picture(site: web::Data<Site>, request: HttpRequest) -> impl
             width: query.number("width")?,
             height: query.number("height")?,
         };
-        Ok((view(&site, &request)?, picture))
+        Ok((Asked::of(&site, &request, &query)?, picture))
     })();
     reply::bytes(move || {
-        let (view, picture) = asked?;
-        let picture = view.picture(&picture)?;
+        let (asked, picture) = asked?;
+        let picture = asked.view()?.picture(&picture)?;
         Ok((picture.media_type, picture.bytes))
     })
     .await

@@ -4,18 +4,20 @@ use actix_web::{HttpRequest, Responder, web};
 
 use super::super::query::Query;
 use super::super::{Site, reply};
-use super::number;
+use super::Asked;
 use crate::Refusal;
 
 /// Differences between the jobs of two views.
 pub(super) async fn differences(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
     let asked = (|| {
-        let other = Query::of(&request)?.needed::<usize>("with")?;
-        Ok::<_, Refusal>((number::<usize>(&request, "view")?, other))
+        let query = Query::of(&request)?;
+        let page = (query.number("first")?.unwrap_or(0), query.number("count")?.unwrap_or(100));
+        let other = query.needed::<usize>("with")?;
+        Ok::<_, Refusal>((Asked::of(&site, &request, &query)?, other, page))
     })();
     reply::json(move || {
-        let (view, other) = asked?;
-        Ok(site.comparisons.of(&site.views, view, other)?.differences.clone())
+        let (asked, other, (first, count)) = asked?;
+        Ok(asked.compared(other)?.page(first, count))
     })
     .await
 }

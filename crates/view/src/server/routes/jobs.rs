@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::query::Query;
 use super::super::{Site, reply};
-use super::{number, view};
+use super::{Asked, number};
 use crate::Refusal;
 use crate::jobs::JobsQuery;
 
@@ -18,33 +18,39 @@ pub(super) async fn jobs(site: web::Data<Site>, request: HttpRequest) -> impl Re
             sort: query.text("sort")?,
             first: query.number("first")?.unwrap_or(0),
             count: query.number("count")?.unwrap_or(100),
-            known_to: query.text("as")?,
         };
-        Ok((view(&site, &request)?, jobs))
+        Ok((Asked::of(&site, &request, &query)?, jobs))
     })();
     reply::json(move || {
-        let (view, jobs) = asked?;
-        view.jobs(&jobs)
+        let (asked, jobs) = asked?;
+        asked.view()?.jobs(&jobs)
     })
     .await
 }
 
 /// A job.
 pub(super) async fn job(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
-    let asked = (|| Ok::<_, Refusal>((view(&site, &request)?, number::<u32>(&request, "job")?)))();
+    let asked = (|| {
+        let asked = Asked::of(&site, &request, &Query::of(&request)?)?;
+        Ok::<_, Refusal>((asked, number::<u32>(&request, "job")?))
+    })();
     reply::json(move || {
-        let (view, job) = asked?;
-        view.job(job)
+        let (asked, job) = asked?;
+        asked.view()?.job(job)
     })
     .await
 }
 
 /// Things with a text in their name.
 pub(super) async fn find(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
-    let asked = (|| Ok((view(&site, &request)?, Query::of(&request)?.text("text")?)))();
+    let asked = (|| {
+        let query = Query::of(&request)?;
+        Ok((Asked::of(&site, &request, &query)?, query.text("text")?))
+    })();
     reply::json(move || {
-        let (view, text) = asked?;
-        let matches = text.map_or_else(|| Ok(Vec::new()), |text| view.find(&text))?;
+        let (asked, text) = asked?;
+        let view = asked.view()?;
+        let matches = text.map_or_else(|| Ok(Vec::new()), |text| view.find(&text, None))?;
         Ok(json!({ "matches": matches }))
     })
     .await

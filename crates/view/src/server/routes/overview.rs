@@ -3,8 +3,9 @@
 use actix_web::{HttpRequest, Responder, web};
 use serde::Serialize;
 
+use super::super::query::Query;
 use super::super::{Site, reply};
-use super::number;
+use super::Asked;
 use crate::Kind;
 use crate::shown::shown;
 
@@ -46,11 +47,11 @@ pub(super) async fn views(site: web::Data<Site>) -> impl Responder {
 
 /// The overview of a view.
 pub(super) async fn overview(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
-    let id = number::<usize>(&request, "view");
+    let asked = Query::of(&request).and_then(|query| Asked::of(&site, &request, &query));
     reply::json(move || {
-        let id = id?;
-        let mut overview = site.views.get(id)?.overview()?;
-        overview.id = id;
+        let asked = asked?;
+        let mut overview = asked.view()?.overview()?;
+        overview.id = asked.id;
         Ok(overview)
     })
     .await

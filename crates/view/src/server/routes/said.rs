@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, Responder, web};
 
 use super::super::query::Query;
 use super::super::{Site, reply};
-use super::view;
+use super::Asked;
 use crate::Refusal;
 use crate::view::MessagesQuery;
 
@@ -17,15 +17,15 @@ pub(super) async fn messages(site: web::Data<Site>, request: HttpRequest) -> imp
             from: query.time("from")?,
             to: query.time("to")?,
             actor: query.text("actor")?,
-            known_to: query.text("as")?,
+            known_to: None,
             first: query.number("first")?.unwrap_or(0),
             count: query.number("count")?.unwrap_or(200),
         };
-        Ok((view(&site, &request)?, messages))
+        Ok((Asked::of(&site, &request, &query)?, messages))
     })();
     reply::json(move || {
-        let (view, messages) = asked?;
-        view.messages(&messages)
+        let (asked, messages) = asked?;
+        asked.view()?.messages(&messages)
     })
     .await
 }
@@ -37,11 +37,11 @@ pub(super) async fn told(site: web::Data<Site>, request: HttpRequest) -> impl Re
         let actor = query.text("actor")?;
         let actor =
             actor.ok_or_else(|| Refusal::wrong("the parameter `actor` is missing", "add it"))?;
-        Ok((view(&site, &request)?, actor, query.time("until")?))
+        Ok((Asked::of(&site, &request, &query)?, actor, query.time("until")?))
     })();
     reply::json(move || {
-        let (view, actor, until) = asked?;
-        view.told(&actor, until)
+        let (asked, actor, until) = asked?;
+        asked.view()?.told(&actor, until)
     })
     .await
 }
