@@ -15,13 +15,13 @@ use haggle_view::simulation::{self, Simulated};
 use haggle_view::{View, Views};
 
 use super::example::setting;
-use super::run::{DriverName, single};
+use super::run::DriverName;
 use super::{Error, complete, is_results, open_run, print, read_scenario, seeds};
 use crate::command::own_rules;
 use crate::exit::Exit;
 use crate::interrupt::{self, STOP, while_waiting};
 use crate::report::{say, warn, warn_of};
-use crate::scenario::{Experiment, Logs};
+use crate::scenario::{Experiment, Logs, Run, Scenario, Setting};
 
 /// View schedules of runs in a browser, or step a simulation
 ///
@@ -32,8 +32,9 @@ use crate::scenario::{Experiment, Logs};
   haggle view runs/quickstart
   haggle view runs/first runs/second  # side by side, with differences in colour
   haggle view sweeps/monday --port 8080 --no-open
-  haggle view runs/quickstart --no-open --for 0s  # only check that all tables can be read
-  haggle view scenarios/quickstart.toml --set provider.north.policy=easy  # step a simulation")]
+  haggle view runs/quickstart --no-open --for 0s  # only check all tables
+  haggle view scenarios/quickstart.toml --set provider.north.policy=easy  # step a simulation
+  haggle view scenarios/sweep.toml --run 7  # step a run of a sweep")]
 pub(crate) struct Args {
     /// Folders of runs or sweeps, packed or not, or scenario files, which are stepped
     #[arg(required = true, value_name = "DIR|SCENARIO")]
@@ -45,6 +46,9 @@ pub(crate) struct Args {
     /// Master seed of the scenarios
     #[arg(long, value_name = "NUMBER", value_parser = seeds())]
     seed: Option<u64>,
+    /// Step the run of a sweep with this number; `haggle show --runs SCENARIO` lists them
+    #[arg(long, value_name = "NUMBER")]
+    run: Option<usize>,
     /// Delivery of messages to the actors of scenarios; the events are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
     driver: DriverName,
@@ -54,7 +58,7 @@ pub(crate) struct Args {
     /// Do not open a browser
     #[arg(long)]
     no_open: bool,
-    /// End after this time, such as 10min; `0s` ends when all tables have been read
+    /// End after this time, such as 10min; `0s` ends when all tables have been read, and fails if there are problems
     #[arg(long = "for", value_name = "TIME")]
     ends_after: Option<TimeSpan>,
 }
@@ -64,9 +68,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let views = Views::new();
     let (scenarios, folders): (Vec<PathBuf>, Vec<PathBuf>) =
         args.folders.iter().cloned().partition(|path| path.is_file());
-    if scenarios.is_empty() && (!args.settings.is_empty() || args.seed.is_some()) {
+    let is_changed = !args.settings.is_empty() || args.seed.is_some() || args.run.is_some();
+    if scenarios.is_empty() && is_changed {
         return Err(Error::Unfit {
-            message: "--set and --seed change scenarios, and the folders are finished runs"
+            message: "--set, --seed and --run are for scenarios, and the folders are finished runs"
                 .to_owned(),
             hint: "name a scenario file, or leave them out".to_owned(),
         });
@@ -94,13 +99,28 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !args.no_open {
         open(&address);
     }
-    let ends = End::of(args, opened);
+    let ends = End::of(args, opened.clone());
+    let only_checks = ends.read.is_some();
     server.serve(move || ends.is_now()).map_err(Error::Output)?;
     Ok(match interrupt::interrupted() {
         // Ctrl-C is the usual end.
         Exit::Interrupted => Exit::Success,
+        Exit::Success if only_checks => checked(&opened),
         other => other,
     })
+}
+
+/// Prints the problems of runs whose tables have been read.
+fn checked(opened: &[Arc<RunView>]) -> Exit {
+    let mut exit = Exit::Success;
+    for view in opened {
+        let path = view.identity().path;
+        for problem in view.problems() {
+            say(&format!("{}: {problem}\n", path.display()));
+            exit = Exit::Differs;
+        }
+    }
+    exit
 }
 
 /// When the command ends.
@@ -132,7 +152,7 @@ fn simulation(file: &Path, args: &Args) -> Result<Simulated, Error> {
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     warn(&experiment.warnings);
-    let (mut scenario, without_effect) = single(experiment).map_err(of_one_run)?;
+    let (mut scenario, without_effect) = chosen(&experiment, args)?;
     warn_of(&without_effect);
     if let Some(seed) = args.seed {
         scenario.reseed(seed);
@@ -143,15 +163,39 @@ fn simulation(file: &Path, args: &Args) -> Result<Simulated, Error> {
     })
 }
 
-/// A sweep is refused with the ways out that a viewer has.
-fn of_one_run(error: Error) -> Error {
-    match error {
-        Error::SweepIsNoRun { .. } => Error::Unfit {
-            message: error.to_string(),
-            hint: "step a scenario without [sweep], or view the folder that `haggle sweep` writes"
+/// The run that is stepped, and its settings without effect: the only one, the one of `--run`, or the one of a sweep with the
+/// values of `--set` on its axes. `--seed` gives any replication its seed.
+fn chosen(experiment: &Experiment, args: &Args) -> Result<(Scenario, Vec<String>), Error> {
+    let found = |run: Run<'_>| (run.scenario(), run.variant.warnings.clone());
+    if let Some(number) = args.run {
+        let run = experiment.runs().nth(number).map(found);
+        let runs = experiment.runs().count();
+        return run.ok_or(Error::NoSuchRun { number, runs });
+    }
+    let axes = experiment.scenario.sweep.iter().flat_map(|it| &it.axes);
+    let paths = Vec::from_iter(axes.map(|axis| axis.path.as_deref()));
+    let is_given = |path: Option<&str>, value: &Setting| {
+        let mut given = args.settings.iter().filter(|it| Some(it.0.as_str()) == path);
+        given.all(|it| it.1.trim_matches('"') == value.text())
+    };
+    let has_all = |run: &Run<'_>| {
+        paths.iter().zip(&run.variant.settings).all(|(path, value)| is_given(*path, value))
+    };
+    let is_first = |run: &Run<'_>| {
+        args.seed.is_none() || run.number.is_multiple_of(experiment.replications as usize)
+    };
+    let mut runs = experiment.runs().filter(|run| has_all(run) && is_first(run));
+    match (runs.next().map(found), runs.count()) {
+        (Some(run), 0) => Ok(run),
+        (_, others) => Err(Error::Unfit {
+            message: match others {
+                0 => "no run of the sweep has these values".to_owned(),
+                others => format!("the scenario is a sweep, and {} runs fit", others + 1),
+            },
+            hint: "choose one with --run NUMBER: `haggle show --runs SCENARIO` lists them; --set picks values on axes, and \
+                   --seed a seed"
                 .to_owned(),
-        },
-        error => error,
+        }),
     }
 }
 
