@@ -1,5 +1,6 @@
 /** The interface of the server, typed. Addresses are relative to the page, whose path has the token. */
 
+import type { StoryLine } from "./story";
 import { readTile, type Tile } from "./tile";
 
 export interface ViewName {
@@ -137,7 +138,7 @@ export interface Job {
     readonly promises: readonly Readonly<Record<string, Value>>[];
     readonly previous_of_user: number | null;
     readonly next_of_user: number | null;
-    readonly story: { readonly title: string; readonly lines: readonly { readonly time: number | null; readonly text: string }[] } | null;
+    readonly story: { readonly title: string; readonly lines: readonly StoryLine[] } | null;
 }
 
 export interface Match {
@@ -300,20 +301,21 @@ export const api = {
     },
     at: (id: number, chart: number, time: number, row: number) =>
         get<{ job: number | null }>(view(id, `/charts/${chart}/at${query({ time, row })}`)),
-    sum: (id: number, chart: number, from: number, to: number, first_row: number, rows: number) =>
-        get<Sum>(view(id, `/charts/${chart}/sum${query({ from, to, first_row, rows })}`)),
+    sum: (id: number, chart: number, from: number, to: number, first_row: number, rows: number, signal?: AbortSignal) =>
+        get<Sum>(view(id, `/charts/${chart}/sum${query({ from, to, first_row, rows })}`), signal),
     series: (id: number, ids: readonly string[], from: number, to: number, columns: number, signal?: AbortSignal) =>
         get<Series>(view(id, `/series${query({ id: ids, from, to, columns })}`), signal),
     jobs: (id: number, ask: { filter: string; sort: string; first: number; count: number; as: string | null }) =>
         get<Jobs>(view(id, `/jobs${query(ask)}`)),
-    job: (id: number, job: number) => get<Job>(view(id, `/jobs/${job}`)),
-    find: (id: number, text: string) => get<{ matches: Match[] }>(view(id, `/find${query({ text })}`)),
+    job: (id: number, job: number, signal?: AbortSignal) => get<Job>(view(id, `/jobs/${job}`), signal),
+    find: (id: number, text: string, signal?: AbortSignal) => get<{ matches: Match[] }>(view(id, `/find${query({ text })}`), signal),
     messages: (
         id: number,
         ask: { job?: number | null; from?: number | null; to?: number | null; actor?: string | null; first: number; count: number; as: string | null },
-    ) => get<Messages>(view(id, `/messages${query(ask)}`)),
+        signal?: AbortSignal,
+    ) => get<Messages>(view(id, `/messages${query(ask)}`), signal),
     told: (id: number, actor: string, until: number | null) => get<Told[]>(view(id, `/told${query({ actor, until })}`)),
-    differences: (id: number, other: number) => get<Differences>(view(id, `/differences${query({ with: other })}`)),
+    differences: (id: number, other: number, signal?: AbortSignal) => get<Differences>(view(id, `/differences${query({ with: other })}`), signal),
     picture: (id: number, ask: Readonly<Record<string, Parameter>>) => `api/${view(id, `/picture${query(ask)}`)}`,
     pictureBlob: async (id: number, ask: Readonly<Record<string, Parameter>>) =>
         (await answer(view(id, `/picture${query(ask)}`))).blob(),

@@ -4,6 +4,7 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { api, type Differences } from "./api";
+import { Newest } from "./newest";
 import { besideId, besideOverview, compareWith, complain, overview, select, viewId, views } from "./state";
 import { duration } from "./ticks";
 import { at, compact } from "./words";
@@ -21,18 +22,23 @@ const COUNTS = [
 
 export function CompareTab() {
     const found = useSignal<Differences | null>(null);
-    useEffect(
-        () =>
-            effect(() => {
-                const [id, other] = [viewId.value, besideId.value];
-                void [overview.value?.version, besideOverview.value?.version];
-                if (other === null) return void (found.value = null);
-                api.differences(id, other)
-                    .then((it) => (found.value = it))
-                    .catch(complain);
-            }),
-        [],
-    );
+    useEffect(() => {
+        const newest = new Newest<Differences>();
+        const stop = effect(() => {
+            const [id, other] = [viewId.value, besideId.value];
+            void [overview.value?.version, besideOverview.value?.version];
+            if (other === null) {
+                newest.forget();
+                found.value = null;
+                return;
+            }
+            newest.ask({ load: (signal) => api.differences(id, other, signal), then: (it) => (found.value = it), failed: complain });
+        });
+        return () => {
+            stop();
+            newest.forget();
+        };
+    }, []);
     const others = views.value.filter((it) => it.id !== viewId.value);
     return (
         <div class="tab-body" data-testid="compare">

@@ -54,7 +54,7 @@ function Help() {
                 ))}
             </div>
             <p class="hint">
-                The wheel zooms about the pointer, with Alt the rows of a chart. A drag moves. Shift and a drag select an interval. A double click zooms to a bar. Over the labels the wheel scrolls the charts.
+                The wheel zooms about the pointer, with Alt the rows of a chart. A drag moves. Shift and a drag select an interval. A double click zooms to the job, from its submission to its end. Over the labels the wheel scrolls the charts.
             </p>
         </Form>
     );

@@ -4,12 +4,13 @@ import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { api, type Chart } from "./api";
-import { around, timeAt } from "./axis";
+import { timeAt } from "./axis";
 import { bandsIn, bandsOf } from "./bands";
 import { flatPainter } from "./flat";
 import { glPainter } from "./gl";
 import { HEADER, inSight, layout, type Pane } from "./layout";
 import { drawGround, drawOver } from "./overlay";
+import { questions } from "./newest";
 import type { Painter } from "./painter";
 import { attach, intervalOn } from "./pointer";
 import { bars as barsOf, sceneOf, type Scene } from "./scene";
@@ -40,6 +41,7 @@ class Stage {
         private readonly bars: HTMLCanvasElement,
         private readonly over: HTMLCanvasElement,
         private readonly panes: () => readonly Pane[],
+        private readonly room: () => number,
     ) {
         const plain = new URLSearchParams(location.search).has("canvas");
         const painter = (plain ? null : glPainter(bars, () => this.schedule())) ?? flatPainter(bars);
@@ -65,6 +67,11 @@ class Stage {
         if (!this.view) return null;
         this.draw();
         return sceneOf(this.drawn, this.view, this.painter.name);
+    }
+
+    /** True while a picture or tiles are under way, or the charts have another height than they are laid out for. */
+    get busy(): boolean {
+        return this.scheduled || this.cache.busy || !state.overview.value || this.scroller.clientHeight !== this.room();
     }
 
     private rowsOf(view: number, chart: number): number {
@@ -119,8 +126,8 @@ class Stage {
 let stage: Stage | null = null;
 export const scene = () => stage?.scene() ?? null;
 export const frames = () => stage?.frames ?? 0;
-/** True while tiles are under way, or tables are still being read. */
-export const waiting = () => (stage?.cache.busy ?? true) || [state.overview, state.besideOverview].some((it) => (it.value?.loading.length ?? 0) > 0);
+/** True while a picture, tiles or answers are under way, or tables are still being read: what is in sight may yet move. */
+export const waiting = () => (stage?.busy ?? true) || questions() > 0 || [state.overview, state.besideOverview].some((it) => (it.value?.loading.length ?? 0) > 0);
 
 export function Gantt() {
     const scroller = useRef<HTMLDivElement>(null);
@@ -135,7 +142,7 @@ export function Gantt() {
         const element = scroller.current;
         const [ground, bars, over] = canvases.map((it) => it.current);
         if (!element || !ground || !bars || !over) return;
-        const made = new Stage(element, ground, bars, over, () => plan.value.panes);
+        const made = new Stage(element, ground, bars, over, () => plan.value.panes, () => room.value);
         stage = made;
         const observer = new ResizeObserver(() => {
             room.value = element.clientHeight;
@@ -271,7 +278,7 @@ function gestures(element: HTMLElement, of: Stage) {
         },
         double: (x: number, y: number) => {
             const found = find(x, y);
-            if (found?.from != null && found.until != null) state.time.value = around(found.from, found.until);
+            if (found && found.job !== null) state.zoomToJob(found.job);
             else state.zoom(0.25, (x - gutter()) / (element.clientWidth - gutter()));
         },
     };

@@ -4,35 +4,37 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { api, type Sum } from "./api";
+import { Newest } from "./newest";
 import { complain, interval, overview, shownInterval, viewId, zoomToSelection } from "./state";
 import { duration } from "./ticks";
 import { at, compact, percent } from "./words";
+
+type Sums = readonly { readonly name: string; readonly sum: Sum }[];
 
 /** Charts whose sums are asked for. */
 const CHARTS_MOST = 40;
 
 export function IntervalTab() {
-    const sums = useSignal<readonly { readonly name: string; readonly sum: Sum }[]>([]);
+    const sums = useSignal<Sums>([]);
     useEffect(() => {
-        let timer: ReturnType<typeof setTimeout> | null = null;
-        let asked = 0;
-        return effect(() => {
+        const newest = new Newest<Sums>();
+        const stop = effect(() => {
             const here = overview.value;
             const { from, until } = shownInterval.value;
             const id = viewId.value;
-            if (timer !== null) clearTimeout(timer);
-            if (!here) return;
-            asked += 1;
-            const mine = asked;
-            timer = setTimeout(() => {
-                const charts = here.charts.slice(0, CHARTS_MOST);
-                Promise.all(charts.map(async (chart) => ({ name: chart.name, sum: await api.sum(id, chart.id, from, until, 0, Math.max(chart.rows, 1)) })))
-                    .then((found) => {
-                        if (mine === asked) sums.value = found;
-                    })
-                    .catch(complain);
-            }, 150);
+            if (!here) return newest.forget();
+            const charts = here.charts.slice(0, CHARTS_MOST);
+            newest.ask({
+                load: (signal) => Promise.all(charts.map(async (chart) => ({ name: chart.name, sum: await api.sum(id, chart.id, from, until, 0, Math.max(chart.rows, 1), signal) }))),
+                then: (found) => (sums.value = found),
+                failed: complain,
+                delay: 150,
+            });
         });
+        return () => {
+            stop();
+            newest.forget();
+        };
     }, []);
     const { from, until } = shownInterval.value;
     return (

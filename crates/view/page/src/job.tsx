@@ -2,6 +2,7 @@
 
 import type { Value } from "./api";
 import { details, detailsError, goTo, job, neighbour, select, zoomToSelection } from "./state";
+import { partsOf, type StoryLine, type StoryTable } from "./story";
 import { at, spanOfSeconds, valueInWords } from "./words";
 
 /** Fields of attempts and promises that are times of the interface, µs. */
@@ -11,7 +12,7 @@ export function JobTab() {
     const shown = details.value;
     if (job.value === null) return <p class="hint">Select a job: click a bar or a row of the table, or press / and type its number.</p>;
     if (detailsError.value) return <p class="bad">{detailsError.value}</p>;
-    if (!shown) return <p class="hint">…</p>;
+    if (!shown) return <p class="hint" role="status">{`Reading job ${job.value} …`}</p>;
     const { story } = shown;
     return (
         <div class="tab-body" data-testid="job">
@@ -32,18 +33,7 @@ export function JobTab() {
             </div>
             {story && (
                 <ol class="story" aria-label="Story of the job">
-                    {story.lines.map((line) => (
-                        <li>
-                            {line.time === null ? (
-                                <span />
-                            ) : (
-                                <button type="button" class="plain" title="Show this time" onClick={() => line.time !== null && goTo(line.time)}>
-                                    {at(line.time)}
-                                </button>
-                            )}
-                            <span class="line">{line.text}</span>
-                        </li>
-                    ))}
+                    {partsOf(story.lines).map((part) => ("table" in part ? <TableItem table={part.table} /> : <LineItem line={part.line} />))}
                 </ol>
             )}
             {shown.attempts.length > 0 && <Records title="Attempts" records={shown.attempts} />}
@@ -65,6 +55,45 @@ export function JobTab() {
                 </tbody>
             </table>
         </div>
+    );
+}
+
+function LineItem({ line: { time, text } }: { line: StoryLine }) {
+    return (
+        <li>
+            {time === null ? (
+                <span />
+            ) : (
+                <button type="button" class="plain" title="Show this time" onClick={() => goTo(time)}>
+                    {at(time)}
+                </button>
+            )}
+            <span class="line">{text}</span>
+        </li>
+    );
+}
+
+function TableItem({ table: { head, rows, numeric } }: { table: StoryTable }) {
+    const look = (column: number) => (numeric[column] ? "number" : "");
+    return (
+        <li>
+            <div class="wide told" tabIndex={0} role="region" aria-label={`Table with ${head.filter((it) => it !== "").join(", ")}`}>
+                <table>
+                    <thead>
+                        <tr>{head.map((text, column) => (text === "" ? <td /> : <th scope="col" class={look(column)}>{text}</th>))}</tr>
+                    </thead>
+                    <tbody>
+                        {rows.map((row) => (
+                            <tr>
+                                {row.map((text, column) => (
+                                    <td class={look(column)}>{text}</td>
+                                ))}
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+        </li>
     );
 }
 

@@ -3,7 +3,8 @@
 import { effect, signal } from "@preact/signals";
 
 import { api, type Message, type Messages } from "./api";
-import { asActor, complain, interval, job, overview, viewId } from "./state";
+import { Newest } from "./newest";
+import { asActor, interval, job, overview, viewId } from "./state";
 
 export const MESSAGES_MOST = 500;
 
@@ -22,28 +23,24 @@ export function scopeNow(): Scope {
 }
 
 export function watchMessages(): () => void {
-    let asked = 0;
-    let timer: ReturnType<typeof setTimeout> | null = null;
+    const newest = new Newest<Messages>();
     return effect(() => {
         const scope = scopeNow();
         const [id, as, actor] = [viewId.value, asActor.value, messageActor.value];
-        const here = overview.value;
-        if (timer !== null) clearTimeout(timer);
-        if (!here || !scope) return void (messages.value = null);
-        asked += 1;
-        const mine = asked;
-        timer = setTimeout(() => {
-            const of = scope.kind === "job" ? { job: scope.job } : { from: scope.from, to: scope.until };
-            api.messages(id, { ...of, actor, first: 0, count: MESSAGES_MOST, as })
-                .then((found) => {
-                    if (mine === asked) messages.value = { ...found, scope };
-                })
-                .catch((cause: unknown) => {
-                    if (mine !== asked) return;
-                    messages.value = { total: 0, rows: [], note: cause instanceof Error ? cause.message : null, scope };
-                    if (!(cause instanceof Error)) complain(cause);
-                });
-        }, 80);
+        if (!overview.value || !scope) {
+            newest.forget();
+            messages.value = null;
+            return;
+        }
+        const of = scope.kind === "job" ? { job: scope.job } : { from: scope.from, to: scope.until };
+        newest.ask({
+            load: (signal) => api.messages(id, { ...of, actor, first: 0, count: MESSAGES_MOST, as }, signal),
+            then: (found) => (messages.value = { ...found, scope }),
+            failed: (cause) => {
+                messages.value = { total: 0, rows: [], note: cause instanceof Error ? cause.message : String(cause), scope };
+            },
+            delay: 80,
+        });
     });
 }
 

@@ -3,13 +3,14 @@
 import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-import { api } from "./api";
+import { api, type Series } from "./api";
 import { fitted, position, timeAt } from "./axis";
 import { Canvas, type Drawing } from "./canvas";
 import { gutter, plotWidth } from "./measure";
+import { Newest } from "./newest";
 import { mixed } from "./palette";
 import { intervalOn } from "./pointer";
-import { bounds, fit, goTo, overview, pan, time, viewId, zoom } from "./state";
+import { bounds, fit, goTo, overview, pan, time, zoom } from "./state";
 import { palette } from "./theme";
 import { duration, ticks } from "./ticks";
 
@@ -51,23 +52,27 @@ const COLUMNS = 400;
 /** The whole run in a strip: how full all charts are, and the window as a frame. */
 export function Strip() {
     const load = useSignal<{ readonly id: string; readonly values: readonly number[]; readonly from: number; readonly to: number } | null>(null);
-    useEffect(
-        () =>
-            effect(() => {
-                const here = overview.value;
-                const wanted = here?.series.find((it) => it.id === "busy:all" || (it.chart === null && it.id.startsWith("busy"))) ?? here?.series[0];
-                if (!here || !wanted) return;
-                const { from, until } = bounds.value;
-                void api
-                    .series(viewId.value, [wanted.id], from, until, COLUMNS)
-                    .then((found) => {
-                        const values = (found.series[0]?.mean ?? []).map((it) => it ?? 0);
-                        load.value = { id: wanted.id, values, from: found.from, to: found.to };
-                    })
-                    .catch(() => (load.value = null));
-            }),
-        [],
-    );
+    useEffect(() => {
+        const newest = new Newest<Series>();
+        const stop = effect(() => {
+            const here = overview.value;
+            const wanted = here?.series.find((it) => it.id === "busy:all" || (it.chart === null && it.id.startsWith("busy"))) ?? here?.series[0];
+            if (!here || !wanted) return;
+            const { from, until } = bounds.value;
+            newest.ask({
+                load: (signal) => api.series(here.id, [wanted.id], from, until, COLUMNS, signal),
+                then: (found) => {
+                    const values = (found.series[0]?.mean ?? []).map((it) => it ?? 0);
+                    load.value = { id: wanted.id, values, from: found.from, to: found.to };
+                },
+                failed: () => (load.value = null),
+            });
+        });
+        return () => {
+            stop();
+            newest.forget();
+        };
+    }, []);
     const draw = ({ context, height }: Drawing) => {
         const colours = palette.value;
         const [left, width] = [gutter(), plotWidth.value];

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 
 import { api, type Match } from "./api";
+import { Newest } from "./newest";
 import { actorShown, complain, overview, revealed, select, setRows, sideOpen, tab, viewId } from "./state";
 
 export function Search() {
@@ -11,10 +12,11 @@ export function Search() {
     const matches = useSignal<readonly Match[]>([]);
     const chosen = useSignal(0);
     const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-    const asked = useRef(0);
+    const newest = useRef(new Newest<{ readonly matches: readonly Match[] }>());
     const input = useRef<HTMLInputElement>(null);
 
     const close = () => {
+        newest.current.forget();
         matches.value = [];
         text.value = "";
         input.current?.blur();
@@ -25,18 +27,22 @@ export function Search() {
         close();
     };
     const ask = (then?: () => void) => {
-        asked.current += 1;
-        const mine = asked.current;
         const words = text.value.trim();
-        if (words === "") return void (matches.value = []);
-        api.find(viewId.value, words)
-            .then((found) => {
-                if (mine !== asked.current) return;
+        if (words === "") {
+            newest.current.forget();
+            matches.value = [];
+            return;
+        }
+        const id = viewId.value;
+        newest.current.ask({
+            load: (signal) => api.find(id, words, signal),
+            then: (found) => {
                 matches.value = found.matches;
                 chosen.value = 0;
                 then?.();
-            })
-            .catch(complain);
+            },
+            failed: complain,
+        });
     };
     const typed = (value: string) => {
         text.value = value;

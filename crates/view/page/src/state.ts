@@ -5,6 +5,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import * as address from "./address";
 import { api, Refusal, type Job, type Overview, type SimulationState, type ViewName } from "./api";
 import { around, centred, fitted, interval as intervalOf, moved, position, timeWindow, zoomed, type Bounds, type TimeWindow } from "./axis";
+import { Newest } from "./newest";
 
 export type Tab = "job" | "interval" | "messages" | "summary" | "actors" | "compare";
 export const TABS: readonly { readonly id: Tab; readonly title: string }[] = [
@@ -70,6 +71,9 @@ export const bounds = computed<Bounds>(() => {
     return { from, until: Math.max(until, from + 1) };
 });
 
+/** The view that is shown, and the version of its data; null until they are known. */
+const dataVersion = computed(() => (overview.value ? `${overview.value.id}|${overview.value.version}` : null));
+
 export const isSimulation = computed(() => overview.value?.kind === "simulation");
 export const actorNames = computed(() => overview.value?.actors ?? []);
 
@@ -87,34 +91,61 @@ export const goTo = (at: number) => void (time.value = centred(time.value, at));
 /** Zooms to the interval, else to the selected job. */
 export function zoomToSelection(): void {
     if (interval.value) time.value = around(interval.value.from, interval.value.until, 0.05);
-    else if (details.value) {
-        const ends = extentOf(details.value);
-        if (ends) time.value = around(ends.from, ends.until);
-    }
+    else if (job.value !== null) zoomToJob(job.value);
 }
 
-function extentOf(of: Job): Bounds | null {
-    const edges = of.bars.flatMap((bar) => [bar.start, bar.end]).filter((it): it is number => it !== null);
-    if (edges.length === 0) return null;
-    return { from: Math.min(...edges), until: Math.max(...edges) };
+/** Selects a job, and shows it from its submission to its end: the reason of its wait is then in sight. */
+export function zoomToJob(number: number): void {
+    select(number);
+    when(number, (found) => {
+        const life = lifeOf(found);
+        if (life) time.value = around(life.from, life.until);
+    });
 }
 
-/** Selects a job everywhere. If it is out of sight, the window moves to it. */
+/** The time of its bars; null without any. */
+function runTimeOf(of: Job): Bounds | null {
+    if (of.bars.length === 0) return null;
+    return { from: Math.min(...of.bars.map((it) => it.start)), until: Math.max(...of.bars.map((it) => it.end)) };
+}
+
+/** From the submission of a job to its end, or to the present time of a simulation; null if neither is known. */
+export function lifeOf(of: Job): Bounds | null {
+    const timeOf = (name: string) => {
+        const value = of.values.find((it) => it.name === name)?.value;
+        return typeof value === "number" ? [Math.round(value * 1e6)] : [];
+    };
+    const run = runTimeOf(of);
+    const from = [...timeOf("submission_time"), ...(run ? [run.from] : [])];
+    const ends = [...timeOf("left_time"), ...(run ? [run.until] : [])];
+    const now = overview.value?.now;
+    if (ends.length === 0 && now != null) ends.push(now);
+    if (from.length === 0 || ends.length === 0) return null;
+    return { from: Math.min(...from), until: Math.max(...ends, ...from) };
+}
+
+/** Selects a job everywhere. With `reveal`, the window moves to it if it is out of sight. */
 export function select(number: number | null, options: { reveal?: boolean; open?: boolean } = {}): void {
     batch(() => {
         job.value = number;
-        if (number === null) details.value = null;
-        else if (options.open ?? true) tab.value = tab.value === "messages" ? "messages" : "job";
+        if (number !== null && (options.open ?? true)) tab.value = tab.value === "messages" ? "messages" : "job";
     });
-    if (number !== null && (options.reveal ?? false)) revealNext = number;
+    if (number !== null && (options.reveal ?? false)) when(number, reveal);
 }
 
-let revealNext: number | null = null;
+/** Is done once, when the details of a job are here. */
+let next: { readonly job: number; readonly act: (of: Job) => void } | null = null;
+
+function when(number: number, act: (of: Job) => void): void {
+    if (details.value?.job === number) act(details.value);
+    else next = { job: number, act };
+}
+
 /** Asks the stage to scroll to a chart. */
 export const revealed = signal<{ readonly chart: number; readonly row: number } | null>(null);
 
 function reveal(of: Job): void {
-    const ends = extentOf(of);
+    const ends = runTimeOf(of);
     const first = of.bars[0];
     if (!ends || !first) return;
     const [left, right] = [position(time.value, ends.from), position(time.value, ends.until)];
@@ -124,28 +155,44 @@ function reveal(of: Job): void {
     revealed.value = { chart: first.chart, row: first.row };
 }
 
-let asked = 0;
-async function loadJob(view: number, number: number): Promise<void> {
-    asked += 1;
-    const mine = asked;
-    try {
-        const found = await api.job(view, number);
-        if (mine !== asked) return;
-        batch(() => {
-            details.value = found;
-            detailsError.value = null;
-        });
-        if (revealNext === number) {
-            revealNext = null;
-            reveal(found);
-        }
-    } catch (cause) {
-        if (mine !== asked) return;
+const jobs = new Newest<Job>();
+/** The view and the job of the details. */
+let shownJob = "";
+
+/** Asks for the details of the selected job; those of another job or view are removed at once. */
+function loadDetails(): void {
+    const [view, number] = [viewId.value, job.value];
+    // They are asked for again when the data have grown: while tables are read, a job may lack its bars, or be unknown.
+    void dataVersion.value;
+    const wanted = number === null ? "" : `${view}|${number}`;
+    if (wanted !== shownJob) {
         batch(() => {
             details.value = null;
-            detailsError.value = cause instanceof Error ? cause.message : String(cause);
+            detailsError.value = null;
         });
     }
+    shownJob = wanted;
+    if (next?.job !== number) next = null;
+    if (number === null || overview.peek()?.id !== view) return jobs.forget();
+    jobs.ask({
+        load: (signal) => api.job(view, number, signal),
+        then: (found) => {
+            batch(() => {
+                details.value = found;
+                detailsError.value = null;
+            });
+            const after = next;
+            next = null;
+            after?.act(found);
+        },
+        failed: (cause) => {
+            next = null;
+            batch(() => {
+                details.value = null;
+                detailsError.value = cause instanceof Error ? cause.message : String(cause);
+            });
+        },
+    });
 }
 
 /** The next or previous job of the same user. */
@@ -223,12 +270,10 @@ export async function openView(id: number, options: { keepTime?: boolean; beside
         if (besideId.value === id) besideId.value = null;
         overview.value = null;
         simulation.value = null;
-        details.value = null;
         asActor.value = null;
     });
     await refresh();
     if (!(options.keepTime ?? false)) fit();
-    if (job.value !== null) void loadJob(id, job.value);
 }
 
 export async function compareWith(id: number | null): Promise<void> {
@@ -294,7 +339,6 @@ async function arrive(state: SimulationState): Promise<void> {
     simulation.value = state;
     await refresh();
     if (follow.value && before && before.now !== state.now) keepNowInSight(state.now);
-    if (job.value !== null) void loadJob(viewId.value, job.value);
     if (state.state !== "running" && (before?.state === "running" || before?.messages !== state.messages)) {
         say(`${state.state}: ${state.messages} messages${state.stopped_by ? `, stopped by ${state.stopped_by}` : ""}`);
     }
@@ -358,11 +402,7 @@ export async function restore(shown: address.Shown): Promise<void> {
 
 /** Keeps the address and the details up to date. */
 export function watch(): void {
-    effect(() => {
-        const number = job.value;
-        const id = viewId.value;
-        if (number !== null) void loadJob(id, number);
-    });
+    effect(loadDetails);
     let timer: ReturnType<typeof setTimeout> | null = null;
     effect(() => {
         if (overview.value === null) return;
