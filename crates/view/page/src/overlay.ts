@@ -19,7 +19,7 @@ export function drawGround(context: CanvasRenderingContext2D, view: View, palett
     const { ratio, width, gutter } = view;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, view.height);
-    const times = ticks(view.time, width - gutter);
+    const times = ticks(view.time, width - gutter).ticks;
     for (const pane of view.panes) {
         if (pane.height <= 0) continue;
         const [top, bottom] = [pane.body - view.scroll, pane.body - view.scroll + pane.height];

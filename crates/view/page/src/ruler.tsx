@@ -38,12 +38,25 @@ function drawRuler({ context, height }: Drawing): void {
         context.fillStyle = mixed(colours.accent, colours.ground, 0.3);
         context.fillRect(marked.left, 0, marked.width, height);
     }
-    for (const tick of ticks(time.value, width)) {
+    const { ticks: found, from } = ticks(time.value, width);
+    // Behind the label before, and behind the time that labels count from, there is room for others.
+    let room = left + 2;
+    const write = (text: string, x: number, weight: string) => {
+        context.font = `${weight}11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif`;
+        const wide = context.measureText(text).width;
+        if (x < room || (room > left + 2 && x + wide > left + width)) return;
+        context.fillText(text, x, height / 2 - 1);
+        room = x + wide + 6;
+    };
+    if (from !== null) {
+        context.fillStyle = colours.ink;
+        write(from, left + 4, "600 ");
+    }
+    for (const tick of found) {
         const x = left + position(time.value, tick.time) * width;
         context.fillStyle = tick.major ? colours.ink : colours.soft;
         context.fillRect(Math.round(x), height - (tick.major ? 8 : 5), 1, 8);
-        context.font = `${tick.major ? "600 " : ""}11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif`;
-        context.fillText(tick.label, x + 4, height / 2 - 1);
+        write(tick.label, x + 4, tick.major ? "600 " : "");
     }
 }
 

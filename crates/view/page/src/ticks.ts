@@ -34,18 +34,35 @@ export interface Tick {
     readonly major: boolean;
 }
 
+export interface Ticks {
+    readonly ticks: readonly Tick[];
+    /** The whole time that labels such as `+12 µs` count from; null if all labels are whole times. */
+    readonly from: string | null;
+}
+
+/** From here on, a time with parts of a second is too long for a label. */
+const LONG = MINUTE;
+
 /** Ticks of a window that is this many pixels wide. */
-export function ticks(window: TimeWindow, width: number, least = 90): Tick[] {
+export function ticks(window: TimeWindow, width: number, least = 90): Ticks {
     const step = roundStep((least * window.span) / Math.max(width, 1));
     const larger = [MS, S, MINUTE, HOUR, DAY].find((unit) => unit > step) ?? step * 10;
     const first = Math.ceil((window.origin + window.offset) / step) * step;
     const last = timeAt(window, 1);
+    // Labels count from the begin of a unit that is longer than the window, so that no two are equal.
+    const base = step < S && last >= LONG ? ([MS, S, MINUTE, HOUR].find((unit) => unit > window.span) ?? DAY) : null;
     const found: Tick[] = [];
     for (let time = first; time <= last; time += step) {
-        found.push({ time, label: elapsed(time, step), major: time % larger === 0 });
+        const rest = base === null ? 0 : modulo(time, base);
+        const label = rest === 0 ? elapsed(time, base ?? step) : `+${elapsed(rest, step)}`;
+        found.push({ time, label, major: time % larger === 0 });
     }
-    return found;
+    // The begin itself is not named twice.
+    const from = base === null || found[0]?.label.startsWith("+") === false ? null : elapsed(first - modulo(first, base), base);
+    return { ticks: found, from };
 }
+
+const modulo = (time: number, base: number) => ((time % base) + base) % base;
 
 const two = (number: number) => String(number).padStart(2, "0");
 
