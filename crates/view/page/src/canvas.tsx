@@ -1,9 +1,9 @@
 /** A canvas that is as large as its box and is drawn anew when its signals change. */
 
-import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import type { Gestures } from "./pointer";
+import { eachPicture } from "./picture";
 import { attach } from "./pointer";
 
 export interface Drawing {
@@ -14,7 +14,7 @@ export interface Drawing {
 
 interface Properties {
     readonly class: string;
-    /** Reads signals; called once for each change and each new size. */
+    /** Reads signals; called once in a picture after a change, and for each new size. */
     readonly draw: (drawing: Drawing) => void;
     readonly gestures?: (element: HTMLElement) => Gestures;
     readonly label: string;
@@ -27,7 +27,6 @@ export function Canvas({ class: name, draw, gestures, label }: Properties) {
         const [element, surface] = [box.current, canvas.current];
         const context = surface?.getContext("2d");
         if (!element || !surface || !context) return;
-        let scheduled = 0;
         const paint = () => {
             const [width, height] = [element.clientWidth, element.clientHeight];
             const ratio = Math.min(window.devicePixelRatio || 1, 3);
@@ -40,19 +39,15 @@ export function Canvas({ class: name, draw, gestures, label }: Properties) {
             draw({ context, width, height });
             context.restore();
         };
-        let stop = effect(paint);
+        let stop = eachPicture(paint);
         const observer = new ResizeObserver(() => {
-            cancelAnimationFrame(scheduled);
-            scheduled = requestAnimationFrame(() => {
-                stop();
-                stop = effect(paint);
-            });
+            stop();
+            stop = eachPicture(paint);
         });
         observer.observe(element);
         const detach = gestures ? attach(element, gestures(element)) : () => undefined;
         return () => {
             stop();
-            cancelAnimationFrame(scheduled);
             observer.disconnect();
             detach();
         };

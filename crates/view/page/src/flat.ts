@@ -1,6 +1,6 @@
-/** Draws tiles on a plain canvas where there is no WebGL2. The patterns are the same. */
+/** Draws tiles on a plain canvas where there is no graphics card. The patterns are the same. */
 
-import { meet, type Emphasis, type Painter, type Place, type Rect } from "./painter";
+import { meet, onSheet, phaseOf, type Painter, type Place, type Rect, type Sheet } from "./painter";
 import { mixed, rgb, textOn, type Palette } from "./palette";
 import { styleOf, type Tile } from "./tile";
 
@@ -26,37 +26,54 @@ const PATTERNS: readonly Lines[] = [
 const DIFFERENT = [0, 0, 5, 1, 3, 2];
 
 export function flatPainter(canvas: HTMLCanvasElement): Painter | null {
-    const context = canvas.getContext("2d");
+    // Nothing shines through: the browser copies its pixels without a mixture.
+    const context = canvas.getContext("2d", { alpha: false });
     return context ? new FlatPainter(context) : null;
+}
+
+interface FlatSheet extends Sheet {
+    readonly canvas: HTMLCanvasElement;
 }
 
 class FlatPainter implements Painter {
     readonly name = "canvas";
-    private readonly sheets = new Map<Tile, HTMLCanvasElement>();
+    private readonly densities = new Map<Tile, HTMLCanvasElement>();
     private palette!: Palette;
-    private emphasis: Emphasis = { selected: null, hovered: null };
     private ratio = 1;
+    /** The canvas, or a sheet while it is drawn. */
+    private context: CanvasRenderingContext2D;
+    /** From a pixel to its place in the patterns. */
+    private shift = { x: 0, y: 0 };
 
-    constructor(private readonly context: CanvasRenderingContext2D) {}
+    constructor(readonly plain: CanvasRenderingContext2D) {
+        this.context = plain;
+    }
 
     resize(): void {
-        this.context.setTransform(1, 0, 0, 1, 0, 0);
+        // A canvas has its size itself.
     }
 
-    begin(palette: Palette, emphasis: Emphasis, ratio: number): void {
-        if (palette !== this.palette) this.sheets.clear();
+    begin(palette: Palette, ratio: number): void {
+        if (palette !== this.palette) this.densities.clear();
         this.palette = palette;
-        this.emphasis = emphasis;
         this.ratio = ratio;
-        this.context.clearRect(0, 0, this.context.canvas.width, this.context.canvas.height);
+        this.plain.setTransform(1, 0, 0, 1, 0, 0);
+        this.plain.fillStyle = palette.ground;
+        this.plain.fillRect(0, 0, this.plain.canvas.width, this.plain.canvas.height);
     }
 
-    forget(tile: Tile): void {
-        this.sheets.delete(tile);
+    forgetTile(tile: Tile): void {
+        this.densities.delete(tile);
+    }
+
+    forgetSheet(): void {
+        // The browser frees a canvas that nothing refers to.
     }
 
     tile(tile: Tile, place: Place, clip: Rect): void {
         const { context } = this;
+        const phase = phaseOf(tile, place.xScale, place.yScale, this.ratio);
+        this.shift = { x: phase.x - place.x0, y: phase.y - place.y0 - place.yScale * tile.firstRow };
         context.save();
         context.beginPath();
         context.rect(clip.x, clip.y, clip.width, clip.height);
@@ -68,14 +85,37 @@ class FlatPainter implements Painter {
         context.restore();
     }
 
-    private density(tile: Tile, place: Place): void {
-        const sheet = this.sheets.get(tile) ?? this.sheet(tile);
-        const top = place.y0 + place.yScale * tile.firstRow;
-        this.context.imageSmoothingEnabled = false;
-        this.context.drawImage(sheet, place.x0, top, place.xScale, place.yScale * tile.rows);
+    sheet(tile: Tile, xScale: number, yScale: number): FlatSheet {
+        const { width, height, ...place } = onSheet(tile, xScale, yScale);
+        const canvas = document.createElement("canvas");
+        canvas.width = width;
+        canvas.height = height;
+        const context = canvas.getContext("2d");
+        if (context) {
+            this.context = context;
+            this.tile(tile, place, { x: 0, y: 0, width, height });
+            this.context = this.plain;
+        }
+        return { canvas, width, height };
     }
 
-    private sheet(tile: Tile): HTMLCanvasElement {
+    lay(sheet: Sheet, box: Rect, clip: Rect): void {
+        const seen = meet(box, clip);
+        if (!seen) return;
+        // The part of the sheet that is in sight: cheaper than a clip.
+        const [across, down] = [sheet.width / box.width, sheet.height / box.height];
+        this.plain.imageSmoothingEnabled = across !== 1 || down !== 1;
+        this.plain.drawImage((sheet as FlatSheet).canvas, (seen.x - box.x) * across, (seen.y - box.y) * down, seen.width * across, seen.height * down, seen.x, seen.y, seen.width, seen.height);
+    }
+
+    private density(tile: Tile, place: Place): void {
+        const cells = this.densities.get(tile) ?? this.cells(tile);
+        const top = place.y0 + place.yScale * tile.firstRow;
+        this.context.imageSmoothingEnabled = false;
+        this.context.drawImage(cells, place.x0, top, place.xScale, place.yScale * tile.rows);
+    }
+
+    private cells(tile: Tile): HTMLCanvasElement {
         const { columns, lanes, busy, lost } = tile.density ?? { columns: 1, lanes: 1, busy: new Uint8Array(1), lost: new Uint8Array(1) };
         const canvas = document.createElement("canvas");
         canvas.width = columns;
@@ -95,7 +135,7 @@ class FlatPainter implements Painter {
             image.data[4 * cell + 3] = 255;
         }
         context.putImageData(image, 0, 0);
-        this.sheets.set(tile, canvas);
+        this.densities.set(tile, canvas);
         return canvas;
     }
 
@@ -115,11 +155,11 @@ class FlatPainter implements Painter {
     private bars({ bars }: Tile, place: Place, clip: Rect): void {
         for (let at = 0; at < bars.count; at += 1) {
             const box = boxOf(bars, at, place, clip);
-            if (box) this.bar(box, bars.style[at] ?? 0, bars.job[at] ?? 0);
+            if (box) this.bar(box, bars.style[at] ?? 0);
         }
     }
 
-    private bar(box: Rect, bits: number, job: number): void {
+    private bar(box: Rect, bits: number): void {
         const style = styleOf(bits);
         const { palette, ratio, context } = this;
         const list = style.difference > 0 ? palette.differences[style.difference] : palette.workloads[style.colour];
@@ -134,12 +174,11 @@ class FlatPainter implements Painter {
             this.lines(box, PATTERNS[number] ?? [], mixed(textOn(colour), colour, 0.38), 1.4);
         }
         if (box.width >= 3 * ratio && box.height >= 3 * ratio) {
-            const strong = job === this.emphasis.selected || job === this.emphasis.hovered;
-            context.strokeStyle = strong ? palette.ink : mixed(palette.ink, colour, style.planned ? 0 : 0.45);
-            context.lineWidth = (job === this.emphasis.selected ? 3 : 1) * ratio;
-            const inset = context.lineWidth / 2;
+            context.strokeStyle = mixed(palette.ink, colour, style.planned ? 0 : 0.45);
+            context.lineWidth = ratio;
+            const inset = ratio / 2;
             context.strokeRect(box.x + inset, box.y + inset, box.width - 2 * inset, box.height - 2 * inset);
-        } else if (job === this.emphasis.selected) this.fill(box, palette.ink);
+        }
     }
 
     private ticks({ ticks }: Tile, place: Place): void {
@@ -170,11 +209,18 @@ class FlatPainter implements Painter {
         context.clip();
         context.beginPath();
         const [right, bottom] = [box.x + box.width, box.y + box.height];
+        const { x, y } = this.shift;
         for (const [direction, distance] of lines) {
             const step = distance * ratio;
-            const [low, high] =
-                direction === "rising" ? [box.x + box.y, right + bottom] : direction === "falling" ? [box.x - bottom, right - box.y] : direction === "level" ? [box.y, bottom] : [box.x, right];
-            for (let at = Math.floor(low / step) * step; at <= high; at += step) {
+            const [low, high, shift] =
+                direction === "rising"
+                    ? [box.x + box.y, right + bottom, x + y]
+                    : direction === "falling"
+                      ? [box.x - bottom, right - box.y, x - y]
+                      : direction === "level"
+                        ? [box.y, bottom, y]
+                        : [box.x, right, x];
+            for (let at = Math.floor((low + shift) / step) * step - shift; at <= high; at += step) {
                 if (direction === "rising") context.moveTo(at - box.y, box.y), context.lineTo(at - bottom, bottom);
                 else if (direction === "falling") context.moveTo(at + box.y, box.y), context.lineTo(at + bottom, bottom);
                 else if (direction === "level") context.moveTo(box.x, at), context.lineTo(right, at);
@@ -195,12 +241,12 @@ interface Boxes {
     readonly rows: Uint32Array;
 }
 
-/** The part of a bar or mark that is seen; null outside. */
+/** The part of a bar or mark that is seen, on whole pixels; null outside. */
 function boxOf(boxes: Boxes, at: number, place: Place, clip: Rect): Rect | null {
-    const x = place.x0 + place.xScale * (boxes.start[at] ?? 0);
-    const width = Math.max(place.x0 + place.xScale * (boxes.end[at] ?? 0) - x, 1);
-    const y = place.y0 + place.yScale * (boxes.row[at] ?? 0);
-    const height = Math.max(place.yScale * (boxes.rows[at] ?? 1), 1);
+    const x = Math.round(place.x0 + place.xScale * (boxes.start[at] ?? 0));
+    const width = Math.max(Math.round(place.x0 + place.xScale * (boxes.end[at] ?? 0)) - x, 1);
+    const y = Math.round(place.y0 + place.yScale * (boxes.row[at] ?? 0));
+    const height = Math.max(Math.round(place.y0 + place.yScale * ((boxes.row[at] ?? 0) + (boxes.rows[at] ?? 1))) - y, 1);
     // A bar that begins far outside must not make its pattern long.
     const wide = { x: clip.x - 8, y: clip.y - 8, width: clip.width + 16, height: clip.height + 16 };
     return meet({ x, y, width, height }, wide);

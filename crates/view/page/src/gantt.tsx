@@ -1,4 +1,4 @@
-/** The Gantt charts: one scrolled area with three canvases, of which only the charts in sight are drawn. */
+/** The Gantt charts: one scrolled area with canvases, on which only the charts in sight are drawn. */
 
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -15,14 +15,18 @@ import type { Painter } from "./painter";
 import { attach, intervalOn } from "./pointer";
 import { bars as barsOf, sceneOf, type Scene } from "./scene";
 import * as state from "./state";
+import { Sheets } from "./sheets";
 import { hit, paint, type Drawn, type Hit, type View } from "./stage";
-import { palette } from "./theme";
+import { dark, palette } from "./theme";
 import { MARKS, styleInWords } from "./tile";
 import { duration } from "./ticks";
 import { askOf, TileCache } from "./tiles";
 import { tip } from "./tooltip";
 import { atPixel, compact, percent } from "./words";
 import { gutter, crosshair } from "./measure";
+
+/** After so long without a change, the window rests, ms. */
+const REST = 140;
 
 /** Rows of a pane's table for screen readers. */
 const TABLE_MOST = 200;
@@ -33,7 +37,12 @@ class Stage {
     frames = 0;
     private scheduled = false;
     private readonly painter: Painter;
+    private readonly sheets: Sheets;
     readonly cache: TileCache;
+    /** The window and the rows of the last picture, and the time at which they changed. */
+    private before: readonly unknown[] = [];
+    private movedAt = Number.NEGATIVE_INFINITY;
+    private later: ReturnType<typeof setTimeout> | null = null;
 
     constructor(
         private readonly scroller: HTMLElement,
@@ -43,15 +52,24 @@ class Stage {
         private readonly panes: () => readonly Pane[],
         private readonly room: () => number,
     ) {
-        const plain = new URLSearchParams(location.search).has("canvas");
-        const painter = (plain ? null : glPainter(bars, () => this.schedule())) ?? flatPainter(bars);
+        // For tests: a painter that would not be chosen here.
+        const asked = new URLSearchParams(location.search);
+        const restored = () => {
+            this.sheets.clear();
+            this.schedule();
+        };
+        const painter = (asked.has("canvas") ? null : glPainter(bars, asked.has("webgl"), restored)) ?? flatPainter(bars);
         if (!painter) throw new Error("This browser has no canvas.");
         this.painter = painter;
+        this.sheets = new Sheets(painter);
         this.cache = new TileCache(
             (address, signal) => api.tile(address.view, address.chart, askOf(address, this.rowsOf(address.view, address.chart)), signal),
             () => this.schedule(),
         );
-        this.cache.onDrop = (tile) => painter.forget(tile);
+        this.cache.onDrop = (tile) => {
+            this.sheets.forget(tile);
+            painter.forgetTile(tile);
+        };
     }
 
     schedule(): void {
@@ -71,7 +89,7 @@ class Stage {
 
     /** True while a picture or tiles are under way, or the charts have another height than they are laid out for. */
     get busy(): boolean {
-        return this.scheduled || this.cache.busy || !state.overview.value || this.scroller.clientHeight !== this.room();
+        return this.scheduled || this.later !== null || this.cache.busy || !state.overview.value || this.scroller.clientHeight !== this.room();
     }
 
     private rowsOf(view: number, chart: number): number {
@@ -102,16 +120,42 @@ class Stage {
         this.view = view;
         const colours = palette.value;
         const bands = (pane: Pane) => bandsOf(pane.view, pane.chart, view.version(pane.view), () => this.schedule());
-        this.drawn = paint(this.painter, this.cache, view, colours, { selected: state.job.value, hovered: state.hovered.value });
-        const [ground, over] = [this.ground.getContext("2d"), this.over.getContext("2d")];
+        this.painter.begin(colours, ratio);
+        const [ground, over] = [this.ground, this.over].map((it) => this.painter.plain ?? cleared(it));
         if (ground) drawGround(ground, view, colours, bands);
-        if (over) drawOver(over, view, colours, { drawn: this.drawn, details: state.details.value, links: state.links.value, bands, now: state.overview.value.now });
+        this.painter.plain?.setTransform(1, 0, 0, 1, 0, 0);
+        this.sheets.begin(`${dark.value}|${ratio}`, this.isMoving(view));
+        this.drawn = paint(this.sheets, this.cache, view);
+        this.sheets.end();
+        if (this.sheets.unfinished) this.drawAgain();
+        const emphasis = { selected: state.job.value, hovered: state.hovered.value };
+        if (over) drawOver(over, view, colours, { drawn: this.drawn, emphasis, details: state.details.value, links: state.links.value, bands, now: state.overview.value.now });
         this.frames += 1;
+    }
+
+    /** True until the window and the rows have rested. */
+    private isMoving(view: View): boolean {
+        const now = [state.time.value, state.rowWindows.value, view.width, state.stretch.value];
+        const changed = now.some((it, at) => it !== this.before[at]);
+        const first = this.before.length === 0;
+        this.before = now;
+        // A moment in a frame, not a measurement.
+        if (changed && !first) this.movedAt = performance.now();
+        return performance.now() - this.movedAt < REST;
+    }
+
+    /** Draws again when the window rests, or at once if it does. */
+    private drawAgain(): void {
+        if (this.later !== null) clearTimeout(this.later);
+        this.later = setTimeout(() => {
+            this.later = null;
+            this.schedule();
+        }, Math.max(0, this.movedAt + REST - performance.now()));
     }
 
     private resize(width: number, height: number, ratio: number): void {
         const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-        for (const canvas of [this.ground, this.bars, this.over]) {
+        for (const canvas of this.painter.plain ? [this.bars] : [this.ground, this.bars, this.over]) {
             if (canvas.width === w && canvas.height === h) continue;
             canvas.width = w;
             canvas.height = h;
@@ -122,6 +166,12 @@ class Stage {
     }
 }
 
+function cleared(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
+    const context = canvas.getContext("2d");
+    context?.setTransform(1, 0, 0, 1, 0, 0);
+    context?.clearRect(0, 0, canvas.width, canvas.height);
+    return context;
+}
 
 let stage: Stage | null = null;
 export const scene = () => stage?.scene() ?? null;

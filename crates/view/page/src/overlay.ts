@@ -4,6 +4,7 @@ import type { Band, Job } from "./api";
 import { position } from "./axis";
 import { bandsIn } from "./bands";
 import type { Pane } from "./layout";
+import type { Rect } from "./painter";
 import { textOn, mixed, type Palette } from "./palette";
 import { areaOf, rowScale, type Drawn, type View } from "./stage";
 import { styleOf } from "./tile";
@@ -18,7 +19,6 @@ const LABEL_HEIGHT = 12;
 export function drawGround(context: CanvasRenderingContext2D, view: View, palette: Palette, bands: (pane: Pane) => readonly Band[]): void {
     const { ratio, width, gutter } = view;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, view.height);
     const times = ticks(view.time, width - gutter).ticks;
     for (const pane of view.panes) {
         if (pane.height <= 0) continue;
@@ -53,8 +53,14 @@ function drawBands(context: CanvasRenderingContext2D, view: View, pane: Pane, pa
     }
 }
 
+export interface Emphasis {
+    readonly selected: number | null;
+    readonly hovered: number | null;
+}
+
 export interface Over {
     readonly drawn: readonly Drawn[];
+    readonly emphasis: Emphasis;
     readonly details: Job | null;
     readonly links: boolean;
     readonly bands: (pane: Pane) => readonly Band[];
@@ -63,11 +69,11 @@ export interface Over {
 
 /** Above the bars. */
 export function drawOver(context: CanvasRenderingContext2D, view: View, palette: Palette, over: Over): void {
-    const { ratio, width } = view;
+    const { ratio } = view;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, view.height);
     context.font = FONT;
     context.textBaseline = "middle";
+    drawEmphasis(context, view, palette, over);
     drawLabels(context, view, palette, over.drawn);
     for (const pane of view.panes) if (pane.height > 0) drawGutter(context, view, pane, palette, over.bands(pane));
     if (over.now !== null) drawNow(context, view, palette, over.now);
@@ -119,6 +125,59 @@ function fitting(context: CanvasRenderingContext2D, text: string, room: number):
         else high = middle - 1;
     }
     return `${text.slice(0, low)}…`;
+}
+
+/** Frames around the bars of the selected job and of the one below the pointer. */
+function drawEmphasis(context: CanvasRenderingContext2D, view: View, palette: Palette, { drawn, emphasis: { selected, hovered } }: Over): void {
+    if (selected === null && hovered === null) return;
+    const { ratio } = view;
+    for (const { tile, place, clip } of drawn) {
+        const { count, job, start, end, row, rows } = tile.bars;
+        const framed: { readonly job: number; readonly box: Rect }[] = [];
+        for (let at = 0; at < count; at += 1) {
+            const number = job[at] as number;
+            if (number !== selected && number !== hovered) continue;
+            const left = place.x0 + place.xScale * (start[at] ?? 0);
+            const right = Math.max(place.x0 + place.xScale * (end[at] ?? 0), left + 1);
+            const top = place.y0 + place.yScale * (row[at] ?? 0);
+            const bottom = top + Math.max(place.yScale * (rows[at] ?? 1), 1);
+            framed.push({ job: number, box: { x: left / ratio, y: top / ratio, width: (right - left) / ratio, height: (bottom - top) / ratio } });
+        }
+        if (framed.length === 0) continue;
+        context.save();
+        context.beginPath();
+        // The frame of a bar in two tiles has no line between them.
+        context.rect(clip.x / ratio, clip.y / ratio, clip.width / ratio, clip.height / ratio);
+        context.clip();
+        for (const { job: number, box } of framed) {
+            if (number === selected) frameSelected(context, box, palette);
+            else frameHovered(context, box, palette);
+        }
+        context.restore();
+    }
+}
+
+function frameSelected(context: CanvasRenderingContext2D, box: Rect, palette: Palette): void {
+    context.fillStyle = palette.ink;
+    if (box.width < 5 || box.height < 5) return void context.fillRect(box.x, box.y, box.width, box.height);
+    strokeWithin(context, box, 0, 2.5, palette.ink);
+    if (box.width > 10 && box.height > 10) strokeWithin(context, box, 2.5, 1.5, palette.ground);
+}
+
+function frameHovered(context: CanvasRenderingContext2D, box: Rect, palette: Palette): void {
+    context.globalAlpha = 0.15;
+    context.fillStyle = palette.ink;
+    context.fillRect(box.x, box.y, box.width, box.height);
+    context.globalAlpha = 1;
+    if (box.width >= 4 && box.height >= 4) strokeWithin(context, box, 0, 2, palette.ink);
+}
+
+/** A frame of a width at a distance from the edges of a box. */
+function strokeWithin(context: CanvasRenderingContext2D, box: Rect, inset: number, width: number, colour: string): void {
+    const at = inset + width / 2;
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.strokeRect(box.x + at, box.y + at, box.width - 2 * at, box.height - 2 * at);
 }
 
 /** Numbers of jobs on bars that have room for them. */

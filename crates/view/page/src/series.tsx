@@ -8,8 +8,9 @@ import { api, type Series, type SeriesName } from "./api";
 import { interval as intervalOf, timeAt } from "./axis";
 import { crosshair, gutter, plotWidth } from "./measure";
 import { mixed } from "./palette";
+import { eachPicture } from "./picture";
 import { attach, intervalOn } from "./pointer";
-import { besideOverview, complain, overview, tables, time } from "./state";
+import { besideOverview, complain, overview, restedTime, tables, time } from "./state";
 import { dark, palette } from "./theme";
 import { elapsed } from "./ticks";
 import { compact } from "./words";
@@ -96,7 +97,7 @@ export function SeriesPane({ group }: { group: Group }) {
         if (!element) return;
         let shown: Loaded | null = null;
         let look = "";
-        const stop = effect(() => {
+        const stop = eachPicture(() => {
             const found = loaded.value;
             const width = plotWidth.value + gutter();
             const now = `${dark.value}|${gutter()}`;
@@ -263,7 +264,9 @@ function indexAt(loaded: Loaded, x: number): number | null {
 const ROWS = 20;
 
 function SeriesTable({ group, loaded }: { group: Group; loaded: Loaded | null }) {
-    const rows = loaded ? Array.from({ length: ROWS }, (_, at) => timeAt(time.value, (at + 0.5) / ROWS)) : [];
+    // Not in each picture: a table of a moving window cannot be read.
+    const window = restedTime.value;
+    const rows = loaded ? Array.from({ length: ROWS }, (_, at) => timeAt(window, (at + 0.5) / ROWS)) : [];
     return (
         <div class={tables.value ? "as-table" : "hidden-table"} tabIndex={tables.value ? 0 : -1} role="region" aria-label={`Table of ${group.title.toLowerCase()}`}>
             <table>
@@ -277,7 +280,7 @@ function SeriesTable({ group, loaded }: { group: Group; loaded: Loaded | null })
                 <tbody>
                     {rows.map((at) => (
                         <tr>
-                            <td>{elapsed(at, time.value.span / ROWS)}</td>
+                            <td>{elapsed(at, window.span / ROWS)}</td>
                             {loaded?.lines.map(({ mean }) => {
                                 const index = Math.floor(((at - loaded.from) / (loaded.to - loaded.from)) * loaded.x.length);
                                 return <td>{compact(mean[index] ?? 0)}</td>;

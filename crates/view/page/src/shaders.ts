@@ -1,4 +1,4 @@
-/** Programs of the graphics card. Patterns are those of the figures and continue from bar to bar. */
+/** Programs of the graphics card. Patterns are those of the figures and continue from bar to bar and from tile to tile. */
 
 export const BOXES = `#version 300 es
 precision highp float;
@@ -7,7 +7,6 @@ in float a_start;
 in float a_end;
 in uint a_row;
 in uint a_rows;
-in uint a_job;
 in uint a_style;
 uniform vec4 u_place; // x0, x scale, y0, y scale
 uniform vec2 u_canvas;
@@ -15,7 +14,6 @@ uniform int u_mode;   // 0 bars, 1 marks, 2 promises
 uniform float u_ratio;
 flat out vec4 v_box;
 flat out uint v_style;
-flat out uint v_job;
 out vec2 v_at;
 void main() {
     vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1));
@@ -31,7 +29,6 @@ void main() {
     }
     v_box = vec4(left, top, right, bottom);
     v_style = a_style;
-    v_job = a_job;
     v_at = mix(v_box.xy, v_box.zw, corner);
     gl_Position = vec4(v_at / u_canvas * vec2(2.0, -2.0) + vec2(-1.0, 1.0), 0.0, 1.0);
 }`;
@@ -41,9 +38,9 @@ precision highp float;
 precision highp int;
 flat in vec4 v_box;
 flat in uint v_style;
-flat in uint v_job;
 in vec2 v_at;
 uniform int u_mode;
+uniform vec2 u_shift; // from a pixel to its place in the patterns
 uniform float u_ratio;
 uniform vec3 u_workloads[8];
 uniform vec3 u_differences[6];
@@ -52,14 +49,13 @@ uniform vec3 u_ink;
 uniform vec3 u_lost;
 uniform vec3 u_marks[4];
 uniform vec3 u_promises[4];
-uniform uvec2 u_emphasis; // selected job + 1, hovered job + 1
 out vec4 colour;
 
 bool each(float value, float step, float width) { return mod(value, step * u_ratio) < width * u_ratio; }
 
 bool pattern(uint number) {
-    float x = v_at.x;
-    float y = v_at.y;
+    float x = v_at.x + u_shift.x;
+    float y = v_at.y + u_shift.y;
     if (number == 1u) return each(x + y, 12.0, 1.4);
     if (number == 2u) return each(y, 9.0, 1.0);
     if (number == 3u) return each(x + y, 14.0, 1.4) || each(x - y, 14.0, 1.4);
@@ -82,15 +78,16 @@ void promise() {
     // A kept promise is a small triangle at the upper edge, a broken one crosses the whole bar.
     if (v_style == 1u) drawn = v_box.w - v_box.y >= 5.0 * u_ratio && down < tall && abs(from.x) < (tall - down) * 0.6;
     if (v_style == 2u) drawn = abs(from.x) < 1.0 * u_ratio || (abs(from.y) < tall && abs(abs(from.x) - abs(from.y)) < 1.0 * u_ratio && abs(from.x) < 4.0 * u_ratio);
-    if (v_style == 3u) drawn = line && each(v_at.y, 6.0, 3.0);
+    if (v_style == 3u) drawn = line && each(v_at.y + u_shift.y, 6.0, 3.0);
     if (!drawn) discard;
     colour = vec4(ink, 1.0);
 }
 
 void mark() {
     vec3 ink = u_marks[v_style & 3u];
-    bool line = v_style == 2u ? each(v_at.x - v_at.y, 8.0, 2.0) : each(v_at.x + v_at.y, 8.0, 2.0);
-    if (v_style == 3u) line = line || each(v_at.x - v_at.y, 8.0, 2.0);
+    vec2 at = v_at + u_shift;
+    bool line = v_style == 2u ? each(at.x - at.y, 8.0, 2.0) : each(at.x + at.y, 8.0, 2.0);
+    if (v_style == 3u) line = line || each(at.x - at.y, 8.0, 2.0);
     colour = vec4(mix(u_ground, ink, line ? 0.95 : 0.28), 1.0);
 }
 
@@ -106,11 +103,12 @@ void bar() {
     bool givenUp = (v_style & 128u) != 0u;
     vec3 base = difference != 0u ? u_differences[min(difference, 5u)] : u_workloads[workload];
     vec3 fill = base;
+    vec2 at = v_at + u_shift;
     if (lost) {
-        fill = mix(u_ground, u_lost, each(v_at.x + v_at.y, 7.0, 2.4) ? 1.0 : 0.22);
+        fill = mix(u_ground, u_lost, each(at.x + at.y, 7.0, 2.4) ? 1.0 : 0.22);
         base = u_lost;
     } else if (givenUp) {
-        fill = mix(u_ground, base, each(v_at.x, 6.0, 2.0) ? 0.9 : 0.25);
+        fill = mix(u_ground, base, each(at.x, 6.0, 2.0) ? 0.9 : 0.25);
     } else if (planned) {
         fill = mix(u_ground, base, 0.14);
     } else if (roomy) {
@@ -125,10 +123,8 @@ void bar() {
     uint sort = v_style & 15u;
     if (sort == 1u && roomy && height >= 7.0 * u_ratio && edge.w < 3.0 * u_ratio && edge.w >= u_ratio) fill = on(base);
     if (sort == 3u && roomy && near >= 2.0 * u_ratio && near < 3.0 * u_ratio) fill = on(base);
-    if (sort == 5u && roomy && near < 2.0 * u_ratio && each(v_at.x + v_at.y, 6.0, 3.0)) fill = u_ground;
+    if (sort == 5u && roomy && near < 2.0 * u_ratio && each(at.x + at.y, 6.0, 3.0)) fill = u_ground;
     if (running && edge.z < 6.0 * u_ratio && width > 12.0 * u_ratio) fill = mix(fill, u_ground, 0.6 * (1.0 - edge.z / (6.0 * u_ratio)));
-    if (v_job + 1u == u_emphasis.y) fill = mix(fill, u_ink, near < 2.0 * u_ratio ? 1.0 : 0.15);
-    if (v_job + 1u == u_emphasis.x) fill = near < 2.5 * u_ratio || width < 5.0 * u_ratio ? u_ink : near < 4.0 * u_ratio ? u_ground : fill;
     colour = vec4(fill, 1.0);
 }
 
@@ -160,13 +156,24 @@ uniform vec3 u_ground;
 uniform vec3 u_dense;
 uniform vec3 u_lost;
 uniform float u_ratio;
+uniform vec2 u_shift;
 out vec4 colour;
 void main() {
     float busy = texture(u_busy, v_share).r;
     float lost = texture(u_lostCells, v_share).r;
     if (busy <= 0.0 && lost <= 0.0) discard;
     vec3 shade = mix(u_ground, u_dense, busy <= 0.0 ? 0.0 : 0.12 + 0.88 * busy);
-    bool line = mod(v_at.x + v_at.y, 7.0 * u_ratio) < 2.4 * u_ratio;
+    bool line = mod(v_at.x + v_at.y + u_shift.x + u_shift.y, 7.0 * u_ratio) < 2.4 * u_ratio;
     if (lost > 0.0) shade = mix(shade, u_lost, (line ? 1.0 : 0.35) * (0.25 + 0.75 * lost));
     colour = vec4(shade, 1.0);
+}`;
+
+export const COPY = `#version 300 es
+precision highp float;
+in vec2 v_share;
+uniform sampler2D u_sheet;
+out vec4 colour;
+void main() {
+    // The first row of a texture that was drawn is the lowest one.
+    colour = texture(u_sheet, vec2(v_share.x, 1.0 - v_share.y));
 }`;

@@ -3,8 +3,8 @@
 import type { Chart } from "./api";
 import { position, type Bounds, type TimeWindow } from "./axis";
 import type { Pane } from "./layout";
-import type { Emphasis, Painter, Place, Rect } from "./painter";
-import type { Palette } from "./palette";
+import type { Place, Rect } from "./painter";
+import type { Sheets } from "./sheets";
 import type { RowWindow } from "./state";
 import type { Tile } from "./tile";
 import { extent, indices, levelFor, rowIndices, rowLevelFor, type Address, type TileCache } from "./tiles";
@@ -34,10 +34,10 @@ export interface Drawn {
     readonly exact: boolean;
 }
 
-export function paint(painter: Painter, cache: TileCache, view: View, palette: Palette, emphasis: Emphasis): Drawn[] {
-    painter.begin(palette, emphasis, view.ratio);
+/** Draws from sheets; the caller begins and ends the picture. */
+export function paint(sheets: Sheets, cache: TileCache, view: View): Drawn[] {
     cache.begin();
-    const drawn = view.panes.filter((pane) => pane.height > 0).flatMap((pane) => paintPane(painter, cache, view, pane));
+    const drawn = view.panes.filter((pane) => pane.height > 0).flatMap((pane) => paintPane(sheets, cache, view, pane));
     cache.end();
     return drawn;
 }
@@ -56,7 +56,7 @@ export function rowScale(pane: Pane, view: View): { readonly y0: number; readonl
     return { y0: area.y - first * yScale, yScale };
 }
 
-function paintPane(painter: Painter, cache: TileCache, view: View, pane: Pane): Drawn[] {
+function paintPane(sheets: Sheets, cache: TileCache, view: View, pane: Pane): Drawn[] {
     const area = areaOf(pane, view);
     const scale = rowScale(pane, view);
     const { first, rows } = view.rows(pane.chart);
@@ -74,18 +74,19 @@ function paintPane(painter: Painter, cache: TileCache, view: View, pane: Pane): 
             const address: Address = { view: pane.view, chart: pane.chart.id, level, index, rowLevel, rowIndex, beside: pane.beside, as: view.as };
             const clip = clipOf(address, total, area, visible, scale, view.time);
             if (!clip) continue;
-            const draw = (tile: Tile, exact: boolean) => {
-                const place = { ...timeScale(tile.from, tile.until, area, view.time), ...scale };
-                painter.tile(tile, place, clip);
-                found.push({ pane, tile, place, clip, exact });
-            };
+            const draw = (tile: Tile) => sheets.draw(tile, placeOf(tile), clip);
+            const placeOf = (tile: Tile) => ({ ...timeScale(tile.from, tile.until, area, view.time), ...scale });
+            const add = (tile: Tile, exact: boolean) => void found.push({ pane, tile, place: placeOf(tile), clip, exact });
             const tile = cache.get(address, version);
-            if (tile) draw(tile, true);
-            else {
-                const coarser = cache.ancestor(address);
-                if (coarser) draw(coarser.tile, false);
-                else cache.children(address).forEach((finer) => draw(finer, false));
+            if (tile) {
+                add(tile, true);
+                if (draw(tile)) continue;
             }
+            // Others in its place, until it is here and has a sheet.
+            const coarser = cache.ancestor(address);
+            const others = coarser ? [coarser.tile] : cache.children(address);
+            others.forEach(draw);
+            if (!tile) others.forEach((other) => add(other, false));
         }
     }
     return found;

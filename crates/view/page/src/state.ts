@@ -36,6 +36,8 @@ export const besideId = signal<number | null>(null);
 export const overview = signal<Overview | null>(null);
 export const besideOverview = signal<Overview | null>(null);
 export const time = signal<TimeWindow>(timeWindow(0, 0, 1e6));
+/** The window of time when it has rested for a moment. */
+export const restedTime = signal<TimeWindow>(time.value);
 export const rowWindows = signal<ReadonlyMap<number, RowWindow>>(new Map());
 export const closed = signal<ReadonlySet<number>>(new Set());
 export const activeChart = signal(0);
@@ -400,9 +402,18 @@ export async function restore(shown: address.Shown): Promise<void> {
     else fit();
 }
 
+/** After so long without a change, the window rests, ms. */
+const REST = 250;
+
 /** Keeps the address and the details up to date. */
 export function watch(): void {
     effect(loadDetails);
+    let rest: ReturnType<typeof setTimeout> | null = null;
+    effect(() => {
+        const now = time.value;
+        if (rest !== null) clearTimeout(rest);
+        rest = setTimeout(() => (restedTime.value = now), REST);
+    });
     let timer: ReturnType<typeof setTimeout> | null = null;
     effect(() => {
         if (overview.value === null) return;

@@ -20,7 +20,7 @@ export function Swatch({ style, mark, promise }: { style?: number; mark?: number
         surface.width = WIDTH * ratio;
         surface.height = HEIGHT * ratio;
         const painter = flatPainter(surface);
-        painter?.begin(colours, { selected: null, hovered: null }, ratio);
+        painter?.begin(colours, ratio);
         const place = { x0: 0, xScale: WIDTH * ratio, y0: 0, yScale: HEIGHT * ratio };
         painter?.tile(tileOf(style, mark, promise), place, { x: 0, y: 0, width: WIDTH * ratio, height: HEIGHT * ratio });
     }, [colours, style, mark, promise]);

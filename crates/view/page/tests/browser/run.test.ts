@@ -15,7 +15,7 @@ let overview: Overview;
 before(async () => {
     const path = scenario();
     served = await serve(run(path, "conservative"), run(path, "fcfs", "--set", "provider.*.policy=fcfs"));
-    watched = await open(served.address);
+    watched = await open(`${served.address}?webgl`);
     page = watched.page;
     overview = await served.get<Overview>("views/0");
 });

@@ -110,10 +110,17 @@ export async function serve(...what: string[]): Promise<Served> {
 }
 
 let shared: Browser | null = null;
+/** A graphics card that is emulated: slow, and the same everywhere. */
+let card = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+
+/** The graphics card of this machine, or none with HAGGLE_NO_CARD. */
+export function useCard(): void {
+    card = process.env["HAGGLE_NO_CARD"] === undefined ? [] : ["--disable-gpu", "--enable-unsafe-swiftshader"];
+}
 
 export async function browser(): Promise<Browser> {
     if (!chromiumPath) throw new Error("Chromium is missing: install Debian's package chromium, or set CHROMIUM to its path");
-    shared ??= await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking"] });
+    shared ??= await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox", "--disable-background-networking", ...card] });
     return shared;
 }
 
