@@ -1,6 +1,8 @@
 /** The interface of the server, typed. Addresses are relative to the page, whose path has the token. */
 
 import type { StoryLine } from "./story";
+import { signal } from "@preact/signals";
+
 import { readTile, type Tile } from "./tile";
 
 export interface ViewName {
@@ -24,6 +26,8 @@ export interface Chart {
     readonly speed: number | null;
     readonly utilisation: number | null;
     readonly jobs: number | null;
+    /** True if the actor that sees the view does not know what is there. */
+    readonly hidden: boolean;
 }
 
 export interface Actor {
@@ -50,6 +54,8 @@ export interface Overview {
     readonly id: number;
     readonly kind: "run" | "simulation";
     readonly name: string;
+    /** The actor that sees it; null = all is shown. */
+    readonly seen_by: string | null;
     readonly seed: number | string | null;
     readonly version: number;
     readonly loading: readonly string[];
@@ -176,12 +182,21 @@ export interface Told {
 }
 
 export interface Differences {
+    readonly in_both: number;
     readonly same: number;
     readonly earlier: number;
     readonly later: number;
-    readonly elsewhere: number;
+    readonly started_only_here: number;
+    readonly started_only_there: number;
+    readonly started_in_neither: number;
+    readonly other_provider: number;
+    readonly other: number;
     readonly only_here: number;
     readonly only_there: number;
+    /** Seconds by which the jobs that started in both start later here, on the mean. */
+    readonly mean_delay: number | null;
+    readonly total: number;
+    readonly first: number;
     readonly largest: readonly {
         readonly job: number;
         readonly label: string;
@@ -197,8 +212,9 @@ export interface SimulationState {
     readonly now: number;
     readonly next: number | null;
     readonly messages: number;
-    readonly jobs_over: number;
-    readonly jobs: number;
+    /** Null if an actor sees the view. */
+    readonly jobs_over: number | null;
+    readonly jobs: number | null;
     readonly state: "paused" | "running" | "over" | "failed";
     readonly stopped_by: string | null;
     readonly error: string | null;
@@ -289,40 +305,56 @@ async function post<T>(path: string, body?: unknown): Promise<T | null> {
 
 const view = (id: number, rest = "") => `views/${id}${rest}`;
 
+/** The view that the page shows, and the actor that sees it: parts of every question. Null = everyone. */
+export const viewId = signal(0);
+export const asActor = signal<string | null>(null);
+
+/** A view as the chosen actor sees it. */
+function seen(id: number, rest = "", ask: Parameters<typeof query>[0] = {}): string {
+    return view(id, `${rest}${query({ ...ask, as: asActor.value })}`);
+}
+
+/** Jobs of a second view have the numbers of the first one. */
+const numbers = (id: number) => (id === viewId.value ? null : viewId.value);
+
+/** Number of a job that only the second view has. */
+export const ONLY_THERE = 0xfffffffe;
+
 export const api = {
     views: () => get<{ haggle: string; views: ViewName[] }>("views"),
-    overview: (id: number) => get<Overview>(view(id)),
+    overview: (id: number) => get<Overview>(seen(id)),
     bands: (id: number, chart: number, first: number, count: number) =>
-        get<Band[]>(view(id, `/charts/${chart}/bands${query({ first, count })}`)),
+        get<Band[]>(seen(id, `/charts/${chart}/bands`, { first, count })),
     tile: async (id: number, chart: number, ask: TileAsk, signal?: AbortSignal): Promise<Tile> => {
-        const { from, until: to, columns, firstRow: first_row, rows, lanes, beside, as } = ask;
-        const path = view(id, `/charts/${chart}/tile${query({ from, to, columns, first_row, rows, lanes, beside, as })}`);
+        const { from, until: to, columns, firstRow: first_row, rows, lanes, beside } = ask;
+        const path = seen(id, `/charts/${chart}/tile`, { from, to, columns, first_row, rows, lanes, beside, numbers: beside === null ? null : numbers(id) });
         return readTile(await (await answer(path, signal ? { signal } : {})).arrayBuffer());
     },
     at: (id: number, chart: number, time: number, row: number) =>
-        get<{ job: number | null }>(view(id, `/charts/${chart}/at${query({ time, row })}`)),
+        get<{ job: number | null }>(seen(id, `/charts/${chart}/at`, { time, row, numbers: numbers(id) })),
     sum: (id: number, chart: number, from: number, to: number, first_row: number, rows: number, signal?: AbortSignal) =>
-        get<Sum>(view(id, `/charts/${chart}/sum${query({ from, to, first_row, rows })}`), signal),
+        get<Sum>(seen(id, `/charts/${chart}/sum`, { from, to, first_row, rows }), signal),
     series: (id: number, ids: readonly string[], from: number, to: number, columns: number, signal?: AbortSignal) =>
-        get<Series>(view(id, `/series${query({ id: ids, from, to, columns })}`), signal),
-    jobs: (id: number, ask: { filter: string; sort: string; first: number; count: number; as: string | null }) =>
-        get<Jobs>(view(id, `/jobs${query(ask)}`)),
-    job: (id: number, job: number, signal?: AbortSignal) => get<Job>(view(id, `/jobs/${job}`), signal),
-    find: (id: number, text: string, signal?: AbortSignal) => get<{ matches: Match[] }>(view(id, `/find${query({ text })}`), signal),
+        get<Series>(seen(id, "/series", { id: ids, from, to, columns }), signal),
+    jobs: (id: number, ask: { filter: string; sort: string; first: number; count: number }) =>
+        get<Jobs>(seen(id, "/jobs", ask)),
+    job: (id: number, job: number, signal?: AbortSignal) => get<Job>(seen(id, `/jobs/${job}`), signal),
+    find: (id: number, text: string, signal?: AbortSignal) => get<{ matches: Match[] }>(seen(id, "/find", { text }), signal),
     messages: (
         id: number,
-        ask: { job?: number | null; from?: number | null; to?: number | null; actor?: string | null; first: number; count: number; as: string | null },
+        ask: { job?: number | null; from?: number | null; to?: number | null; actor?: string | null; first: number; count: number },
         signal?: AbortSignal,
-    ) => get<Messages>(view(id, `/messages${query(ask)}`), signal),
-    told: (id: number, actor: string, until: number | null) => get<Told[]>(view(id, `/told${query({ actor, until })}`)),
-    differences: (id: number, other: number, signal?: AbortSignal) => get<Differences>(view(id, `/differences${query({ with: other })}`), signal),
-    picture: (id: number, ask: Readonly<Record<string, Parameter>>) => `api/${view(id, `/picture${query(ask)}`)}`,
+    ) => get<Messages>(seen(id, "/messages", ask), signal),
+    told: (id: number, actor: string, until: number | null) => get<Told[]>(seen(id, "/told", { actor, until })),
+    differences: (id: number, other: number, first: number, count: number, signal?: AbortSignal) =>
+        get<Differences>(seen(id, "/differences", { with: other, first, count }), signal),
+    picture: (id: number, ask: Readonly<Record<string, Parameter>>) => `api/${seen(id, "/picture", ask)}`,
     pictureBlob: async (id: number, ask: Readonly<Record<string, Parameter>>) =>
-        (await answer(view(id, `/picture${query(ask)}`))).blob(),
-    state: (id: number, after: number | null, signal?: AbortSignal) => get<SimulationState>(view(id, `/state${query({ after })}`), signal),
+        (await answer(seen(id, "/picture", ask))).blob(),
+    state: (id: number, after: number | null, signal?: AbortSignal) => get<SimulationState>(seen(id, "/state", { after }), signal),
     step: (id: number, step: Step) => post<{ version: number }>(view(id, "/steps"), step),
     stop: (id: number) => post(view(id, "/stop")),
     back: (id: number, to: Back) => post(view(id, "/back"), to),
     branch: (id: number, changes: Branch) => post<{ id: number }>(view(id, "/branches"), changes),
-    actor: (id: number, actor: string) => get<Glimpse>(view(id, `/actors/${encodeURIComponent(actor)}`)),
+    actor: (id: number, actor: string) => get<Glimpse>(seen(id, `/actors/${encodeURIComponent(actor)}`)),
 };

@@ -26,6 +26,7 @@ export function App() {
             <Head />
             <StepBar />
             <Notice />
+            <Hidden />
             <main class={`main${state.sideOpen.value ? "" : " alone"}`}>
                 <Axis />
                 {state.sideOpen.value && <Side />}
@@ -114,6 +115,13 @@ function AsChoice() {
             ))}
         </select>
     );
+}
+
+/** Words for what an actor does not see. */
+function Hidden() {
+    const actor = state.overview.value?.seen_by ?? null;
+    if (actor === null) return null;
+    return <p class="notice quiet" role="status" data-testid="hidden">{`Seen by ${actor}: other charts, sums over all charts, metrics and the messages of others are hidden.`}</p>;
 }
 
 function Notice() {

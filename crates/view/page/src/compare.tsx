@@ -5,23 +5,33 @@ import { useEffect } from "preact/hooks";
 
 import { api, type Differences } from "./api";
 import { Newest } from "./newest";
-import { besideId, besideOverview, compareWith, complain, overview, select, viewId, views } from "./state";
+import { asActor, besideId, besideOverview, compareWith, complain, overview, select, viewId, views } from "./state";
 import { duration } from "./ticks";
 import { at, compact } from "./words";
 import { palette } from "./theme";
 import { Swatch } from "./swatch";
 
+/** Rows of a page of the list. */
+const PAGE = 100;
+
+/** Counts of `haggle compare`, with their words and colours. */
 const COUNTS = [
-    ["same", "same", 1],
-    ["earlier", "earlier here", 2],
-    ["later", "later here", 3],
-    ["elsewhere", "at another provider", 4],
+    ["in_both", "in both", null],
+    ["same", "start at the same time", 1],
+    ["earlier", "start earlier here", 2],
+    ["later", "start later here", 3],
+    ["started_only_here", "start only here", null],
+    ["started_only_there", "start only there", null],
+    ["started_in_neither", "start in neither", null],
+    ["other_provider", "at another provider", 4],
+    ["other", "other jobs of one number", null],
     ["only_here", "only here", 5],
     ["only_there", "only there", null],
 ] as const;
 
 export function CompareTab() {
     const found = useSignal<Differences | null>(null);
+    const page = useSignal(0);
     useEffect(() => {
         const newest = new Newest<Differences>();
         const stop = effect(() => {
@@ -30,9 +40,12 @@ export function CompareTab() {
             if (other === null) {
                 newest.forget();
                 found.value = null;
+                page.value = 0;
                 return;
             }
-            newest.ask({ load: (signal) => api.differences(id, other, signal), then: (it) => (found.value = it), failed: complain });
+            void asActor.value;
+            const first = page.value;
+            newest.ask({ load: (signal) => api.differences(id, other, first, PAGE, signal), then: (it) => (found.value = it), failed: complain });
         });
         return () => {
             stop();
@@ -52,12 +65,12 @@ export function CompareTab() {
                 </select>
             </label>
             {others.length === 0 && <p class="hint">There is no second view. Name two results folders at the start, or branch a simulation.</p>}
-            {found.value && besideId.value !== null && <Counts of={found.value} />}
+            {found.value && besideId.value !== null && <Counts of={found.value} turn={(first) => (page.value = first)} />}
         </div>
     );
 }
 
-function Counts({ of }: { of: Differences }) {
+function Counts({ of, turn }: { of: Differences; turn: (first: number) => void }) {
     void palette.value;
     return (
         <>
@@ -72,9 +85,24 @@ function Counts({ of }: { of: Differences }) {
                             <td class="number">{compact(of[key])}</td>
                         </tr>
                     ))}
+                    <tr>
+                        <th scope="row">mean difference of starts</th>
+                        <td class="number">{of.mean_delay === null ? "–" : signed(of.mean_delay * 1e6)}</td>
+                    </tr>
                 </tbody>
             </table>
             <h3>Largest differences</h3>
+            {of.total > of.largest.length && (
+                <p class="row">
+                    <span>{`${compact(of.first + 1)} to ${compact(of.first + of.largest.length)} of ${compact(of.total)}`}</span>
+                    <button type="button" class="small" disabled={of.first === 0} onClick={() => turn(Math.max(of.first - PAGE, 0))}>
+                        Previous
+                    </button>
+                    <button type="button" class="small" disabled={of.first + of.largest.length >= of.total} onClick={() => turn(of.first + PAGE)}>
+                        Next
+                    </button>
+                </p>
+            )}
             <div class="wide" tabIndex={0} role="region" aria-label="Largest differences">
                 <table>
                     <thead>

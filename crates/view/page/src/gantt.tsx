@@ -3,7 +3,7 @@
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import { api, type Chart } from "./api";
+import { api, type Chart, ONLY_THERE } from "./api";
 import { timeAt } from "./axis";
 import { bandsIn, bandsOf } from "./bands";
 import { flatPainter } from "./flat";
@@ -277,6 +277,7 @@ function Header({ pane }: { pane: Pane }) {
 }
 
 function facts(chart: Chart): string {
+    if (chart.hidden) return `hidden from ${state.overview.value?.seen_by ?? ""}`;
     const parts = [`${compact(chart.rows)} ${chart.row_unit}`];
     if (chart.bands > 1) parts.push(`${compact(chart.bands)} resources`);
     if (chart.scheduler) parts.push(chart.scheduler);
@@ -308,7 +309,7 @@ function gestures(element: HTMLElement, of: Stage) {
         },
         hover: (x: number, y: number, event: PointerEvent) => {
             const found = find(x, y);
-            state.hovered.value = found?.job ?? null;
+            state.hovered.value = found?.job === ONLY_THERE ? null : (found?.job ?? null);
             crosshair.value = x >= gutter() ? event.clientX : null;
             tip.value = found && of.view ? { x: event.clientX, y: event.clientY, lines: describe(found, of.view, x) } : null;
         },
@@ -322,13 +323,14 @@ function gestures(element: HTMLElement, of: Stage) {
             if (pane) state.activeChart.value = pane.chart.id;
             const found = find(x, y);
             if (!found || !of.view) return;
-            if (found.job !== null) state.select(found.job);
+            if (found.job === ONLY_THERE) state.say("This job is only in the second view.");
+            else if (found.job !== null) state.select(found.job);
             else if (found.dense) void askBelow(found, of.view, x);
             else state.select(null);
         },
         double: (x: number, y: number) => {
             const found = find(x, y);
-            if (found && found.job !== null) state.zoomToJob(found.job);
+            if (found && found.job !== null && found.job !== ONLY_THERE) state.zoomToJob(found.job);
             else state.zoom(0.25, (x - gutter()) / (element.clientWidth - gutter()));
         },
     };
@@ -352,7 +354,7 @@ function describe(found: Hit, view: View, x: number): string[] {
     const where = bands[0] ? `${bands[0].name}${bands[0].site ? ` (${bands[0].site})` : ""}` : `${pane.chart.row_unit.replace(/s$/, "")} ${pane.chart.first_number + row}`;
     const lines = [`${pane.chart.name}, ${where}`];
     if (found.job !== null) {
-        lines.unshift(`job ${found.job} · ${styleInWords(found.style)}`);
+        lines.unshift(`${found.job === ONLY_THERE ? "a job of the second view alone" : `job ${found.job}`} · ${styleInWords(found.style)}`);
         const ends = [found.from, found.until].map((it) => (it === null ? "…" : atPixel(it, pixel)));
         lines.push(`${ends[0]} to ${ends[1]}${found.from !== null && found.until !== null ? ` (${duration(found.until - found.from)})` : ""}`);
     } else {
@@ -406,6 +408,6 @@ function tableOf(): (string | number)[][] {
     const { view, drawn } = stage;
     const pixel = view.time.span / (view.width - view.gutter);
     const found = barsOf(drawn, view.ratio, TABLE_MOST);
-    return found.map((bar) => [bar.chart, bar.job, bar.row, bar.rows, atPixel(timeOf(view, bar.x), pixel), atPixel(timeOf(view, bar.x + bar.width), pixel), bar.words]);
+    return found.map((bar) => [bar.chart, bar.job === ONLY_THERE ? "–" : bar.job, bar.row, bar.rows, atPixel(timeOf(view, bar.x), pixel), atPixel(timeOf(view, bar.x + bar.width), pixel), bar.words]);
 }
 

@@ -23,7 +23,7 @@ export function IntervalTab() {
             const { from, until } = shownInterval.value;
             const id = viewId.value;
             if (!here) return newest.forget();
-            const charts = here.charts.slice(0, CHARTS_MOST);
+            const charts = here.charts.filter((it) => !it.hidden).slice(0, CHARTS_MOST);
             newest.ask({
                 load: (signal) => Promise.all(charts.map(async (chart) => ({ name: chart.name, sum: await api.sum(id, chart.id, from, until, 0, Math.max(chart.rows, 1), signal) }))),
                 then: (found) => (sums.value = found),
@@ -52,6 +52,7 @@ export function IntervalTab() {
                     </button>
                 </div>
             )}
+            {overview.value?.seen_by != null && <p class="hint">{`Sums of other charts are hidden from ${overview.value.seen_by}.`}</p>}
             <div class="wide" tabIndex={0} role="region" aria-label="Sums">
                 <table>
                     <thead>

@@ -26,7 +26,8 @@ export function watchMessages(): () => void {
     const newest = new Newest<Messages>();
     return effect(() => {
         const scope = scopeNow();
-        const [id, as, actor] = [viewId.value, asActor.value, messageActor.value];
+        const [id, actor] = [viewId.value, messageActor.value];
+        void asActor.value;
         if (!overview.value || !scope) {
             newest.forget();
             messages.value = null;
@@ -34,7 +35,7 @@ export function watchMessages(): () => void {
         }
         const of = scope.kind === "job" ? { job: scope.job } : { from: scope.from, to: scope.until };
         newest.ask({
-            load: (signal) => api.messages(id, { ...of, actor, first: 0, count: MESSAGES_MOST, as }, signal),
+            load: (signal) => api.messages(id, { ...of, actor, first: 0, count: MESSAGES_MOST }, signal),
             then: (found) => (messages.value = { ...found, scope }),
             failed: (cause) => {
                 messages.value = { total: 0, rows: [], note: cause instanceof Error ? cause.message : String(cause), scope };

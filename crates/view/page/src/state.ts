@@ -3,8 +3,10 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 
 import * as address from "./address";
-import { api, Refusal, type Job, type Overview, type SimulationState, type ViewName } from "./api";
+import { api, asActor, Refusal, type Job, type Overview, type SimulationState, viewId, type ViewName } from "./api";
 import { around, centred, fitted, interval as intervalOf, moved, position, timeWindow, zoomed, type Bounds, type TimeWindow } from "./axis";
+
+export { asActor, viewId };
 import { Newest } from "./newest";
 
 export type Tab = "job" | "interval" | "messages" | "summary" | "actors" | "compare";
@@ -31,7 +33,6 @@ export interface Notice {
 
 export const version = signal("");
 export const views = signal<readonly ViewName[]>([]);
-export const viewId = signal(0);
 export const besideId = signal<number | null>(null);
 export const overview = signal<Overview | null>(null);
 export const besideOverview = signal<Overview | null>(null);
@@ -50,7 +51,6 @@ export const hovered = signal<number | null>(null);
 export const interval = signal<Bounds | null>(null);
 export const filter = signal("");
 export const sort = signal("");
-export const asActor = signal<string | null>(null);
 export const tab = signal<Tab>("summary");
 export const dialog = signal<Dialog>(null);
 export const theme = signal<Theme>("auto");
@@ -166,7 +166,7 @@ function loadDetails(): void {
     const [view, number] = [viewId.value, job.value];
     // They are asked for again when the data have grown: while tables are read, a job may lack its bars, or be unknown.
     void dataVersion.value;
-    const wanted = number === null ? "" : `${view}|${number}`;
+    const wanted = number === null ? "" : `${view}|${number}|${asActor.value ?? ""}`;
     if (wanted !== shownJob) {
         batch(() => {
             details.value = null;
@@ -253,9 +253,9 @@ export async function loadViews(): Promise<void> {
 
 /** Reads the overview of a view again, for a simulation after each step. */
 export async function refresh(): Promise<void> {
-    const [here, there] = [viewId.value, besideId.value];
+    const [here, there, actor] = [viewId.value, besideId.value, asActor.value];
     const [one, other] = await Promise.all([api.overview(here), there === null ? null : api.overview(there)]);
-    if (viewId.value !== here || besideId.value !== there) return;
+    if (viewId.value !== here || besideId.value !== there || asActor.value !== actor) return;
     batch(() => {
         // A window of all of the data grows with them.
         const shownAll = overview.value !== null && sameWindow(time.value, fitted(bounds.value));
@@ -396,8 +396,12 @@ export async function restore(shown: address.Shown): Promise<void> {
         closed.value = new Set(shown.closed);
         rowWindows.value = new Map(shown.rows.map(([chart, first, rows]) => [chart, { first, rows }]));
     });
-    await refresh();
-    if (!actorNames.value.some((it) => it.name === asActor.value)) asActor.value = null;
+    await refresh().catch(async (cause: unknown) => {
+        // The address may name an actor that the view does not have.
+        if (asActor.value === null) throw cause;
+        asActor.value = null;
+        await refresh();
+    });
     if (shown.time) time.value = timeWindow(shown.time.origin, shown.time.offset, shown.time.span);
     else fit();
 }
@@ -408,6 +412,11 @@ const REST = 250;
 /** Keeps the address and the details up to date. */
 export function watch(): void {
     effect(loadDetails);
+    effect(() => {
+        const actor = asActor.value;
+        const shown = overview.peek();
+        if (shown !== null && shown.seen_by !== actor) void refresh().catch(complain);
+    });
     let rest: ReturnType<typeof setTimeout> | null = null;
     effect(() => {
         const now = time.value;

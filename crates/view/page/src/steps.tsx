@@ -93,7 +93,7 @@ export function StepBar() {
             {now && (
                 <span class="now" role="status" data-testid="now">
                     <b class={`state ${now.state}`}>{now.state}</b>
-                    {` at ${at(now.now)} · ${compact(now.messages)} messages · ${compact(now.jobs_over)} of ${compact(now.jobs)} jobs over`}
+                    {` at ${at(now.now)} · ${compact(now.messages)} messages${now.jobs === null || now.jobs_over === null ? "" : ` · ${compact(now.jobs_over)} of ${compact(now.jobs)} jobs over`}`}
                     {now.next !== null && !ends && ` · next ${at(now.next)}`}
                     {now.stopped_by && ` · stopped by ${now.stopped_by}`}
                     {now.error && <span class="bad">{` ${now.error}`}</span>}

@@ -22,6 +22,7 @@ export function SummaryTab() {
                 </>
             )}
             <h3>Metrics</h3>
+            {here.seen_by !== null && <p class="hint">{`Metrics of the whole run, problems and pictures are hidden from ${here.seen_by}.`}</p>}
             <table class="values">
                 {there && (
                     <thead>
@@ -62,8 +63,8 @@ export function SummaryTab() {
                     {here.charts.map((chart) => (
                         <tr>
                             <th scope="row">{chart.name}</th>
-                            <td>{chart.scheduler ?? "–"}</td>
-                            <td>{compact(chart.rows)}</td>
+                            <td>{chart.hidden ? "hidden" : (chart.scheduler ?? "–")}</td>
+                            <td>{chart.hidden ? "–" : compact(chart.rows)}</td>
                             <td>{chart.utilisation === null ? "–" : `${(100 * chart.utilisation).toFixed(1)} %`}</td>
                             <td>{chart.jobs === null ? "–" : compact(chart.jobs)}</td>
                         </tr>

@@ -183,7 +183,15 @@ test("the table is filtered and sorted by the server, and a mistake is explained
     await page.waitForFunction(() => document.querySelector('[data-testid="count"]')?.textContent === "250 of 250");
 });
 
+/** The addresses that the page asks for. */
+function asked(): string[] {
+    const found: string[] = [];
+    page.on("request", (request) => void found.push(request.url()));
+    return found;
+}
+
 test("two runs are compared on one axis", async () => {
+    const requests = asked();
     await press(page, "c");
     await page.getByTestId("compare").getByText("Largest differences").waitFor();
     await page.waitForTimeout(300);
@@ -196,9 +204,12 @@ test("two runs are compared on one axis", async () => {
     ]);
     const right = await served.get<Differences>("views/0/differences?with=1");
     const text = (await page.getByTestId("compare").textContent()) ?? "";
-    assert.ok(text.includes(`same${right.same}`) && text.includes(`later here${right.later}`), text);
+    assert.ok(text.includes(`same time${right.same}`) && text.includes(`later here${right.later}`), text);
     const words = new Set(drawn.bars.flatMap((it) => it.words.split(", ").slice(1)));
     assert.ok(words.has("earlier") || words.has("later") || words.has("elsewhere"), [...words].join());
+    // Jobs of the second run have the numbers of the first one.
+    const second = requests.filter((it) => it.includes("/views/1/charts/"));
+    assert.ok(second.length > 0 && second.every((it) => it.includes("numbers=0")), second.join("\n"));
     await press(page, "c");
     await page.waitForFunction(() => window.haggle.scene()?.charts.length === 2);
 });
@@ -256,12 +267,18 @@ test("the help lists each key once, and the manual lists the same", async () => 
 test("an actor's view hides the jobs of others", async () => {
     await press(page, "f");
     const all = (await scene(page)).bars;
+    const requests = asked();
     await page.getByLabel("View as", { exact: true }).selectOption("east");
+    await page.getByTestId("hidden").getByText("Seen by east").waitFor();
+    await page.getByText("hidden from east", { exact: true }).waitFor();
     await page.waitForTimeout(300);
+    const views = requests.filter((it) => it.includes("/api/views/"));
+    assert.ok(views.length > 2 && views.every((it) => it.includes("as=east")), views.join("\n"));
     const drawn = await scene(page);
     assert.equal(drawn.bars.filter((it) => it.chart === "north").length, 0);
     assert.ok(drawn.bars.length > 0 && drawn.bars.length < all.length);
     await page.getByLabel("View as", { exact: true }).selectOption("");
+    await page.getByTestId("hidden").waitFor({ state: "detached" });
 });
 
 test("each pane has a table", async () => {

@@ -105,11 +105,11 @@ test("a condition over metrics stops the run", async () => {
     await press(page, "b");
     const form = page.getByRole("dialog");
     await form.getByLabel("Stop when").selectOption("condition");
-    await form.getByRole("combobox", { name: "Condition", exact: true }).fill(`jobs_over > ${before.jobs_over + 5}`);
+    await form.getByRole("combobox", { name: "Condition", exact: true }).fill(`jobs_over > ${(before.jobs_over ?? 0) + 5}`);
     await form.getByRole("button", { name: "Run", exact: true }).click();
     const now = await until((it) => it.messages > before.messages || it.error !== null);
     assert.equal(now.error, null);
-    assert.ok(now.jobs_over > before.jobs_over + 5, `${now.jobs_over}`);
+    assert.ok((now.jobs_over ?? 0) > (before.jobs_over ?? 0) + 5, `${(now.jobs_over ?? 0)}`);
 });
 
 test("a step back gives the picture of before", async () => {

@@ -4,11 +4,12 @@ import { test } from "node:test";
 import { HEADER, inSight, layout } from "../../src/layout";
 import type { Chart, Overview } from "../../src/api";
 
-const chart = (id: number, name: string, rows = 64): Chart => ({ id, name, rows, kind: "provider", row_unit: "processors", first_number: 0, bands: 1, scheduler: null, speed: null, utilisation: null, jobs: null });
+const chart = (id: number, name: string, rows = 64): Chart => ({ id, name, rows, kind: "provider", row_unit: "processors", first_number: 0, bands: 1, scheduler: null, speed: null, utilisation: null, jobs: null, hidden: false });
 const overview = (id: number, charts: Chart[]): Overview => ({
     id,
     kind: "run",
     name: `run ${id}`,
+    seen_by: null,
     seed: null,
     version: 1,
     loading: [],
