@@ -332,12 +332,16 @@ fn jobs_of_a_second_view_have_the_numbers_of_the_first() {
     });
     let server = Running::of(&[&one, &other]);
     let names = |view: usize| {
-        let jobs = server.json(&format!("api/views/{view}/jobs?count=1000"));
-        let columns = jobs["columns"].as_array().expect("columns");
+        let page =
+            |first: usize| server.json(&format!("api/views/{view}/jobs?count=1000&first={first}"));
+        let head = page(0);
+        let columns = head["columns"].as_array().expect("columns");
         let at = |name: &str| columns.iter().position(|it| it["name"] == name).expect(name);
         let (job, number, workload) = (at("job"), at("job_id"), at("workload_name"));
-        let rows = jobs["rows"].as_array().expect("rows").iter();
-        let name = |it: &Value| (it[job].as_u64(), format!("{} {}", it[workload], it[number]));
+        let total = head["total"].as_u64().expect("a number") as usize;
+        let pages = (0..total).step_by(1_000).map(page);
+        let rows = pages.flat_map(|it| it["rows"].as_array().expect("rows").clone());
+        let name = |it: Value| (it[job].as_u64(), format!("{} {}", it[workload], it[number]));
         rows.map(name).collect::<std::collections::BTreeMap<_, _>>()
     };
     let (first, second) = (names(0), names(1));
