@@ -68,11 +68,13 @@ pub mod submission;
 pub mod timer;
 pub mod transaction;
 
+use std::collections::BTreeSet;
+
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{ActorKind, JobId};
 use serde::{Deserialize, Serialize};
 
-use said::protocol;
+use said::Said;
 
 pub use agreement::AgreementMessage;
 pub use bargain::{Answer, BargainMessage, Call};
@@ -116,11 +118,25 @@ impl Parties {
 /// Makes the sum of all protocols, so that each protocol is named in one place.
 macro_rules! messages {
     ($($(#[$doc:meta])* $protocol:ident($message:ty),)*) => {
-        protocol! {
-            /// A message from one actor to another, or to itself later.
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-            pub enum Message {
-                $($(#[$doc])* $protocol(message: $message) => message.said(),)*
+        /// A message from one actor to another, or to itself later.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum Message {
+            $($(#[$doc])* $protocol($message),)*
+        }
+
+        impl Message {
+            /// Facts about it.
+            #[inline(always)]
+            fn said(&self) -> Said<'_> {
+                match self {
+                    $(Message::$protocol(message) => message.said(),)*
+                }
+            }
+
+            /// All words of the table of messages, in the order of the alphabet.
+            pub fn kinds() -> BTreeSet<&'static str> {
+                let kinds = [$(<$message>::kinds(),)*];
+                kinds.into_iter().flatten().collect()
             }
         }
 

@@ -22,7 +22,7 @@ use haggle_scheduling::Award;
 use serde::{Deserialize, Serialize};
 
 use super::bargain::Answer;
-use super::said::{Said, Tells, protocol, said};
+use super::said::{Tells, protocol, said, said_by};
 
 /// Subject of agreements on a composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,27 +77,25 @@ protocol! {
     }
 }
 
-/// An instruction discloses the expected completion of the whole bag, if it contains that.
-#[inline(always)]
-fn instruct(instruction: &Instruction<Bags>) -> Said<'static> {
-    match instruction {
+said_by! {
+    /// An instruction discloses the expected completion of the whole bag, if it contains that.
+    fn instruct(instruction: &Instruction<Bags>) -> Said<'static> {
         Instruction::Prepare { .. } => said("prepare"),
-        Instruction::Commit(ShareOrder { expected: Some(_), .. }) => {
-            said("commit").tells(DisclosedItem::BagCompletion)
-        }
+        Instruction::Commit(ShareOrder { expected: Some(_), .. }) => said("commit")
+            .tells(DisclosedItem::BagCompletion),
         Instruction::Commit(_) => said("commit"),
         Instruction::Abort => said("abort"),
         Instruction::Undo => said("undo"),
     }
 }
 
-/// An answer discloses a planned completion if that is new, or new offers.
-#[inline(always)]
-fn answer(answer: &agreements::Answer<Bags>) -> Said<'_> {
-    match answer {
+said_by! {
+    /// An answer discloses a planned completion if that is new, or new offers.
+    fn answer(answer: &agreements::Answer<Bags>) -> Said<'_> {
         agreements::Answer::Ready { .. } => said("ready").tells(DisclosedItem::Estimate),
         agreements::Answer::NotReady(offers) => said("not_ready").tells(Tells::Offers(offers)),
-        agreements::Answer::Committed(Some(_)) => said("committed").tells(DisclosedItem::Estimate),
+        agreements::Answer::Committed(Some(_)) => said("committed")
+            .tells(DisclosedItem::Estimate),
         agreements::Answer::Committed(None) => said("committed"),
         agreements::Answer::Expired => said("expired"),
         agreements::Answer::Undone => said("undone"),

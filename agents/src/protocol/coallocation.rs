@@ -38,7 +38,7 @@ use haggle_scheduling::Interval;
 use haggle_scheduling::coallocation::{FreeTimes, Stretch};
 use serde::{Deserialize, Serialize};
 
-use super::said::{Said, Tells, protocol, said};
+use super::said::{Tells, protocol, said, said_by};
 
 /// Subject of agreements on parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -189,7 +189,7 @@ protocol! {
             job: JobId,
             /// True if it has moved.
             moved: bool,
-        } => said(if *moved { "moved" } else { "unchanged" }).of(job),
+        } => rescheduled(*moved).of(job),
         /// Provider to metascheduler: its part has started.
         Started {
             /// The job.
@@ -237,13 +237,11 @@ protocol! {
     }
 }
 
-/// The name of an instruction. A provider that must hold a part learns of the job.
-#[inline(always)]
-fn instruct(instruction: &Instruction<Parts>) -> Said<'static> {
-    match instruction {
-        Instruction::Prepare { request: Want::Reserve(..), .. } => {
-            said("reserve").tells(DisclosedItem::Job)
-        }
+said_by! {
+    /// An instruction. A provider that must hold a part learns of the job.
+    fn instruct(instruction: &Instruction<Parts>) -> Said<'static> {
+        Instruction::Prepare { request: Want::Reserve(..), .. } => said("reserve")
+            .tells(DisclosedItem::Job),
         Instruction::Prepare { request: Want::Reconfigure(_), .. } => said("reconfigure"),
         Instruction::Prepare { request: Want::Leave, .. } => said("leave"),
         Instruction::Commit(()) => said("commit_part"),
@@ -252,19 +250,25 @@ fn instruct(instruction: &Instruction<Parts>) -> Said<'static> {
     }
 }
 
-/// The name of an answer. A lack of room discloses a change of the plan.
-#[inline(always)]
-fn answer(answer: &agreements::Answer<Parts>) -> Said<'static> {
-    match answer {
+said_by! {
+    /// An answer. A lack of room discloses a change of the plan.
+    fn answer(answer: &agreements::Answer<Parts>) -> Said<'static> {
         agreements::Answer::Ready { .. } => said("part_ready"),
         agreements::Answer::NotReady(None) => said("part_not_ready").tells(DisclosedItem::Change),
         // The counter contains the time from which there would be room.
-        agreements::Answer::NotReady(Some(_)) => {
-            said("part_not_before").tells(DisclosedItem::Estimate)
-        }
+        agreements::Answer::NotReady(Some(_)) => said("part_not_before")
+            .tells(DisclosedItem::Estimate),
         agreements::Answer::Committed(_) => said("part_committed"),
         agreements::Answer::Expired => said("part_expired"),
         agreements::Answer::Undone => said("part_undone"),
         agreements::Answer::Inquire => said("part_inquire"),
+    }
+}
+
+said_by! {
+    /// The answer to a request to move a job.
+    fn rescheduled(moved: bool) -> Said<'static> {
+        true => said("moved"),
+        false => said("unchanged"),
     }
 }

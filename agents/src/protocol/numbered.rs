@@ -36,3 +36,10 @@ protocol! {
 fn contents(message: &Message) -> Said<'_> {
     message.said()
 }
+
+mod contents {
+    /// The message in an item is of another protocol.
+    pub(super) fn kinds() -> Vec<&'static str> {
+        Vec::new()
+    }
+}

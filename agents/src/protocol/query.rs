@@ -14,7 +14,7 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobId, Refusal, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::said::{protocol, said};
+use super::said::{protocol, said, said_by};
 
 protocol! {
     /// Questions and answers before a rigid job is placed.
@@ -60,23 +60,22 @@ protocol! {
             job: JobId,
             /// The reason.
             reason: Refusal,
-        } => said(no_answer(*reason)).of(job).tells(DisclosedItem::Refusal),
+        } => no_answer(*reason).of(job).tells(DisclosedItem::Refusal),
     }
 }
 
-/// The name of a refused answer with this reason.
-#[inline(always)]
-const fn no_answer(reason: Refusal) -> &'static str {
-    match reason {
-        Refusal::TooWide => "no_answer_too_wide",
-        Refusal::TooNarrow => "no_answer_too_narrow",
-        Refusal::NotDisclosed => "no_answer_not_disclosed",
-        Refusal::NoProvider => "no_answer_no_provider",
-        Refusal::WrongShape => "no_answer_wrong_shape",
-        Refusal::NoLimit => "no_answer_no_limit",
-        Refusal::NoRoom => "no_answer_no_room",
-        Refusal::NoWindow => "no_answer_no_window",
-        Refusal::NoAgreement => "no_answer_no_agreement",
-        Refusal::ParentFailed => "no_answer_parent_failed",
+said_by! {
+    /// The facts about a refused answer with this reason.
+    fn no_answer(reason: Refusal) -> Said<'static> {
+        Refusal::TooWide => said("no_answer_too_wide"),
+        Refusal::TooNarrow => said("no_answer_too_narrow"),
+        Refusal::NotDisclosed => said("no_answer_not_disclosed"),
+        Refusal::NoProvider => said("no_answer_no_provider"),
+        Refusal::WrongShape => said("no_answer_wrong_shape"),
+        Refusal::NoLimit => said("no_answer_no_limit"),
+        Refusal::NoRoom => said("no_answer_no_room"),
+        Refusal::NoWindow => said("no_answer_no_window"),
+        Refusal::NoAgreement => said("no_answer_no_agreement"),
+        Refusal::ParentFailed => said("no_answer_parent_failed"),
     }
 }

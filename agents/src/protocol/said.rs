@@ -17,8 +17,9 @@
 //! }
 //! ```
 //!
-//! The expression behind the arrow sees the fields by reference, and may examine them. A value in
-//! parentheses needs a name for that.
+//! The facts behind the arrow see the fields by reference, and may examine them. A value in
+//! parentheses needs a name for that. Where the name in tables depends on a value, a function made by
+//! `said_by!` stands in the place of `said`. So the names of all messages are known (`kinds`).
 
 use haggle_model::JobId;
 use haggle_model::observation::DisclosedItem;
@@ -110,13 +111,13 @@ impl From<DisclosedItem> for Tells<'_> {
     }
 }
 
-/// Makes the enum of a protocol, and `said` from the expressions of its variants.
+/// Makes the enum of a protocol, and `said` and `kinds` from the facts behind its variants.
 macro_rules! protocol {
     ($(#[$meta:meta])* $vis:vis enum $Protocol:ident {
         $($(#[$doc:meta])* $Variant:ident
             $({ $($(#[$about:meta])* $field:ident: $is:ty,)* })?
             $(($carried:ident: $what:ty))?
-        => $said:expr,)*
+        => $by:ident($($known:tt)*) $(.$method:ident($($argument:tt)*))*,)*
     }) => {
         $(#[$meta])*
         $vis enum $Protocol {
@@ -130,10 +131,51 @@ macro_rules! protocol {
             #[allow(unused_variables)]
             pub(crate) fn said(&self) -> $crate::protocol::said::Said<'_> {
                 match self {
-                    $(Self::$Variant $({ $($field),* })? $(($carried))? => $said,)*
+                    $(Self::$Variant $({ $($field),* })? $(($carried))? => {
+                        $by($($known)*) $(.$method($($argument)*))*
+                    })*
                 }
+            }
+
+            /// The kinds of its messages.
+            pub(crate) fn kinds() -> Vec<&'static str> {
+                [$($crate::protocol::said::kinds!($by, $($known)*)),*].concat()
             }
         }
     };
 }
 pub(crate) use protocol;
+
+/// The kinds of a message with these facts.
+macro_rules! kinds {
+    (said, $kind:literal) => {
+        vec![$kind]
+    };
+    ($by:ident, $($known:tt)*) => {
+        $by::kinds()
+    };
+}
+pub(crate) use kinds;
+
+/// Makes a function that gives the facts about a message with a value, and a module of the same name with all
+/// of their kinds.
+macro_rules! said_by {
+    ($(#[$doc:meta])* fn $name:ident($value:ident: $of:ty) -> Said<$life:lifetime> {
+        $($case:pat => said($kind:literal) $(.$method:ident($($argument:tt)*))*,)*
+    }) => {
+        $(#[$doc])*
+        #[inline(always)]
+        fn $name($value: $of) -> $crate::protocol::said::Said<$life> {
+            match $value {
+                $($case => said($kind) $(.$method($($argument)*))*,)*
+            }
+        }
+
+        mod $name {
+            pub(super) fn kinds() -> Vec<&'static str> {
+                vec![$($kind),*]
+            }
+        }
+    };
+}
+pub(crate) use said_by;

@@ -26,7 +26,7 @@ use haggle_model::{
 use serde::{Deserialize, Serialize};
 
 use super::Phase;
-use super::said::{Tells, protocol, said};
+use super::said::{Tells, protocol, said, said_by};
 
 protocol! {
     /// Messages about a job as a whole.
@@ -63,7 +63,7 @@ protocol! {
             job: JobId,
             /// The reason.
             reason: Refusal,
-        } => said(refused(*reason)).of(job).tells(DisclosedItem::Refusal),
+        } => refused(*reason).of(job).tells(DisclosedItem::Refusal),
         /// User or metascheduler to the actor to which it submitted: take the job out of the queue.
         Withdraw {
             /// The job.
@@ -97,20 +97,19 @@ protocol! {
     }
 }
 
-/// The name of a refusal with this reason.
-#[inline(always)]
-const fn refused(reason: Refusal) -> &'static str {
-    match reason {
-        Refusal::TooWide => "refused_too_wide",
-        Refusal::TooNarrow => "refused_too_narrow",
-        Refusal::NotDisclosed => "refused_not_disclosed",
-        Refusal::NoProvider => "refused_no_provider",
-        Refusal::WrongShape => "refused_wrong_shape",
-        Refusal::NoLimit => "refused_no_limit",
-        Refusal::NoRoom => "refused_no_room",
-        Refusal::NoWindow => "refused_no_window",
-        Refusal::NoAgreement => "refused_no_agreement",
-        Refusal::ParentFailed => "refused_parent_failed",
+said_by! {
+    /// The facts about a refusal with this reason.
+    fn refused(reason: Refusal) -> Said<'static> {
+        Refusal::TooWide => said("refused_too_wide"),
+        Refusal::TooNarrow => said("refused_too_narrow"),
+        Refusal::NotDisclosed => said("refused_not_disclosed"),
+        Refusal::NoProvider => said("refused_no_provider"),
+        Refusal::WrongShape => said("refused_wrong_shape"),
+        Refusal::NoLimit => said("refused_no_limit"),
+        Refusal::NoRoom => said("refused_no_room"),
+        Refusal::NoWindow => said("refused_no_window"),
+        Refusal::NoAgreement => said("refused_no_agreement"),
+        Refusal::ParentFailed => said("refused_parent_failed"),
     }
 }
 

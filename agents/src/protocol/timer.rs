@@ -7,12 +7,25 @@ use haggle_model::JobId;
 use serde::{Deserialize, Serialize};
 
 use super::Phase;
-use super::said::{Said, protocol, said};
+use super::said::{Said, protocol, said, said_by};
 
-/// A timer that goes off in this phase of an instant.
+said_by! {
+    /// A timer that goes off in this phase of an instant.
+    fn wake(phase: Phase) -> Said<'static> {
+        phase => said("wake").during(phase),
+    }
+}
+
+/// A timer of a grid.
 #[inline(always)]
-fn wake<'a>(phase: Phase) -> Said<'a> {
-    said("wake").during(phase)
+fn grid(timer: &GridTimer) -> Said<'_> {
+    timer.said()
+}
+
+mod grid {
+    pub(super) fn kinds() -> Vec<&'static str> {
+        super::GridTimer::kinds()
+    }
 }
 
 protocol! {
@@ -145,7 +158,7 @@ protocol! {
             resource: u32,
         } => wake(Phase::Resource),
         /// An actor of a grid.
-        Grid(timer: GridTimer) => timer.said(),
+        Grid(timer: GridTimer) => grid(timer),
         /// An actor of another crate, for a reason that the number identifies.
         Other(mind: u64) => wake(Phase::Decision),
     }

@@ -28,7 +28,7 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::{JobId, JobOutcome, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::said::{Tells, protocol, said};
+use super::said::{Said as Facts, Tells, protocol, said};
 
 /// Subject of transactions: processors for the part of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,6 +104,11 @@ macro_rules! spoken {
                     $(Spoken::$Name(message) => message.kind(),)*
                 }
             }
+
+            /// All of these names.
+            fn kinds() -> Vec<&'static str> {
+                [$(<$message as haggle_agreements::protocol::Message>::KINDS,)*].concat()
+            }
         }
 
         $(impl From<$message> for Spoken {
@@ -155,7 +160,7 @@ protocol! {
             job: JobId,
             /// The message of the protocol.
             message: Box<Spoken>,
-        } => said(word(message)).of(job).tells(tells(message)),
+        } => spoken(message).of(job),
         /// Provider to metascheduler: it has fewer processors than its part needs, so that repeated
         /// requests are of no use. Discloses that.
         TooWide {
@@ -197,11 +202,23 @@ protocol! {
     }
 }
 
+/// Facts about a message of a protocol.
+#[inline(always)]
+fn spoken(message: &Spoken) -> Facts<'static> {
+    said(word(message.kind())).tells(tells(message))
+}
+
+mod spoken {
+    pub(super) fn kinds() -> Vec<&'static str> {
+        super::Spoken::kinds().into_iter().map(super::word).collect()
+    }
+}
+
 /// The name of a message in tables; no message of another protocol of actors has the same.
-fn word(message: &Spoken) -> &'static str {
+fn word(kind: &'static str) -> &'static str {
     macro_rules! words {
         ($($word:literal)*) => {
-            match message.kind() {
+            match kind {
                 $($word => concat!("tx_", $word),)*
                 "not-ready" => "tx_not_ready",
                 "not-enough" => "tx_not_enough",

@@ -30,7 +30,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
-use crate::protocol::{Body, Bound, Duty, Machine, Participates, Protocol, Said};
+use crate::protocol::{Body, Bound, Duty, Machine, Participates, Protocol, Said, kinds};
 use crate::watches::{Epoch, Watch, Watches};
 use crate::{AgreementId, Output, Subject};
 
@@ -93,17 +93,15 @@ pub enum Booking<S: Subject> {
 }
 
 impl<S: Subject> Body for Booking<S> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Booking::Book { .. } => "book",
-            Booking::Booked { .. } => "booked",
-            Booking::Refused { .. } => "refused",
-            Booking::Delete { .. } => "delete",
-            Booking::Deleted { .. } => "deleted",
-            Booking::Over { .. } => "over",
-            Booking::Watch { .. } => "watch",
-            Booking::Avail { .. } => "avail",
-        }
+    kinds! {
+        Booking::Book { .. } => "book",
+        Booking::Booked { .. } => "booked",
+        Booking::Refused { .. } => "refused",
+        Booking::Delete { .. } => "delete",
+        Booking::Deleted { .. } => "deleted",
+        Booking::Over { .. } => "over",
+        Booking::Watch { .. } => "watch",
+        Booking::Avail { .. } => "avail",
     }
 
     fn promises(&self) -> bool {

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{Entry, Ledger, Memory, Note};
 use crate::protocol::{
     Body, Bound, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Participates, Parts,
-    Protocol, Said, Times, Traits, Verdict,
+    Protocol, Said, Times, Traits, Verdict, kinds,
 };
 use crate::{AgreementId, Output, Subject};
 
@@ -97,17 +97,15 @@ pub enum Claim<S: Subject> {
 }
 
 impl<S: Subject> Body for Claim<S> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Claim::Claim(_) => "claim",
-            Claim::Claimed(_) => "claimed",
-            Claim::NotEnough(_) => "not-enough",
-            Claim::Start => "start",
-            Claim::Started => "started",
-            Claim::Preempted => "preempted",
-            Claim::Release => "release",
-            Claim::Released => "released",
-        }
+    kinds! {
+        Claim::Claim(_) => "claim",
+        Claim::Claimed(_) => "claimed",
+        Claim::NotEnough(_) => "not-enough",
+        Claim::Start => "start",
+        Claim::Started => "started",
+        Claim::Preempted => "preempted",
+        Claim::Release => "release",
+        Claim::Released => "released",
     }
 
     fn promises(&self) -> bool {

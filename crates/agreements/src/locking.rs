@@ -20,7 +20,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Memory, Note};
-use crate::protocol::{Body, Bound, Duty, Machine, Participates, Protocol, Said};
+use crate::protocol::{Body, Bound, Duty, Machine, Participates, Protocol, Said, kinds};
 use crate::{AgreementId, Output, Subject};
 
 /// Messages about a lock.
@@ -71,17 +71,15 @@ pub enum Locking<S: Subject> {
 }
 
 impl<S: Subject> Body for Locking<S> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Locking::Request { .. } => "request",
-            Locking::Upgrade { .. } => "upgrade",
-            Locking::Grant { .. } => "grant",
-            Locking::Confirm { .. } => "confirm",
-            Locking::YieldAsk { .. } => "yield-ask",
-            Locking::Yield { .. } => "yield",
-            Locking::Release { .. } => "release",
-            Locking::Released => "released",
-        }
+    kinds! {
+        Locking::Request { .. } => "request",
+        Locking::Upgrade { .. } => "upgrade",
+        Locking::Grant { .. } => "grant",
+        Locking::Confirm { .. } => "confirm",
+        Locking::YieldAsk { .. } => "yield-ask",
+        Locking::Yield { .. } => "yield",
+        Locking::Release { .. } => "release",
+        Locking::Released => "released",
     }
 
     fn promises(&self) -> bool {

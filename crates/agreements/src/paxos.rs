@@ -42,7 +42,7 @@ use haggle_model::{ActorId, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::Subject;
-use crate::protocol::{Body, Outcome, Protocol, Said, Times, Traits, messages};
+use crate::protocol::{Body, Outcome, Protocol, Said, Times, Traits, kinds, messages};
 
 mod coordinator;
 mod participant;
@@ -203,22 +203,20 @@ pub enum Ballot<S: Subject> {
 }
 
 impl<S: Subject> Body for Ballot<S> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Ballot::Begin { .. } => "begin",
-            Ballot::Prepare { .. } => "prepare",
-            Ballot::Vote { .. } => "vote",
-            Ballot::Ask { .. } => "ask",
-            Ballot::Promised { .. } => "promised",
-            Ballot::Outbid { .. } => "outbid",
-            Ballot::Propose { .. } => "propose",
-            Ballot::Accepted { .. } => "accepted",
-            Ballot::Commit => "commit",
-            Ballot::Abort => "abort",
-            Ballot::Outcome { .. } => "outcome",
-            Ballot::Inquire { .. } => "inquire",
-            Ballot::Known => "known",
-        }
+    kinds! {
+        Ballot::Begin { .. } => "begin",
+        Ballot::Prepare { .. } => "prepare",
+        Ballot::Vote { .. } => "vote",
+        Ballot::Ask { .. } => "ask",
+        Ballot::Promised { .. } => "promised",
+        Ballot::Outbid { .. } => "outbid",
+        Ballot::Propose { .. } => "propose",
+        Ballot::Accepted { .. } => "accepted",
+        Ballot::Commit => "commit",
+        Ballot::Abort => "abort",
+        Ballot::Outcome { .. } => "outcome",
+        Ballot::Inquire { .. } => "inquire",
+        Ballot::Known => "known",
     }
 
     fn promises(&self) -> bool {

@@ -26,7 +26,7 @@ use crate::holding::{self, Holder, Leases};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Body, Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times, Traits,
-    Verdict, messages,
+    Verdict, kinds, messages,
 };
 use crate::{
     AgreementId, Hold, InDoubt, Instruction, Output, Participant, ParticipantState, Subject,
@@ -122,13 +122,11 @@ pub enum Status<S: Subject> {
 }
 
 impl<S: Subject> Body for Polled<S> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Polled::Start(_) => "start",
-            Polled::Accepted(_) => "accepted",
-            Polled::Poll(_) => "poll",
-            Polled::Status(..) => "status",
-        }
+    kinds! {
+        Polled::Start(_) => "start",
+        Polled::Accepted(_) => "accepted",
+        Polled::Poll(_) => "poll",
+        Polled::Status(..) => "status",
     }
 
     fn promises(&self) -> bool {

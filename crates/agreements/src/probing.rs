@@ -34,7 +34,7 @@ use crate::holding::{self, Holder, Leases};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Body, Coordinates, Duty, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Times,
-    Traits, Verdict, messages,
+    Traits, Verdict, kinds, messages,
 };
 use crate::watches::{Watch, Watches};
 use crate::{
@@ -104,23 +104,21 @@ pub enum Probed<S: Subject> {
 }
 
 impl<S: Subject> Body for Probed<S> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Probed::Query(_) => "query",
-            Probed::Status(..) => "status",
-            Probed::Probe(..) => "probe",
-            Probed::Drop => "drop",
-            Probed::Down(Instruction::Prepare { .. }) => "reserve",
-            Probed::Down(Instruction::Commit(_)) => "commit",
-            Probed::Down(Instruction::Abort) => "abort",
-            Probed::Down(Instruction::Undo) => "undo",
-            Probed::Up(Answer::Ready { .. }) => "held",
-            Probed::Up(Answer::NotReady(_)) => "stale",
-            Probed::Up(Answer::Committed(_)) => "committed",
-            Probed::Up(Answer::Expired) => "expired",
-            Probed::Up(Answer::Undone) => "undone",
-            Probed::Up(Answer::Inquire) => "inquire",
-        }
+    kinds! {
+        Probed::Query(_) => "query",
+        Probed::Status(..) => "status",
+        Probed::Probe(..) => "probe",
+        Probed::Drop => "drop",
+        Probed::Down(Instruction::Prepare { .. }) => "reserve",
+        Probed::Down(Instruction::Commit(_)) => "commit",
+        Probed::Down(Instruction::Abort) => "abort",
+        Probed::Down(Instruction::Undo) => "undo",
+        Probed::Up(Answer::Ready { .. }) => "held",
+        Probed::Up(Answer::NotReady(_)) => "stale",
+        Probed::Up(Answer::Committed(_)) => "committed",
+        Probed::Up(Answer::Expired) => "expired",
+        Probed::Up(Answer::Undone) => "undone",
+        Probed::Up(Answer::Inquire) => "inquire",
     }
 
     fn promises(&self) -> bool {

@@ -113,6 +113,8 @@ pub enum Outcome {
 
 /// A message about an agreement.
 pub trait Message: Payload {
+    /// All words under which such messages are counted.
+    const KINDS: &'static [&'static str];
     /// The agreement.
     fn id(&self) -> AgreementId;
     /// The word under which it is counted.
@@ -344,6 +346,8 @@ pub struct Said<B: Body> {
 
 /// The contents of a protocol's message.
 pub trait Body: Payload {
+    /// All words under which such contents are counted.
+    const KINDS: &'static [&'static str];
     /// The word under which it is counted.
     fn kind(&self) -> &'static str;
     /// Returns whether its sender promises to hold or carry out a part.
@@ -352,7 +356,23 @@ pub trait Body: Payload {
     }
 }
 
+/// Makes `kind` and `KINDS` from the words of all cases.
+macro_rules! kinds {
+    ($($case:pat => $kind:literal,)*) => {
+        const KINDS: &'static [&'static str] = &[$($kind),*];
+
+        fn kind(&self) -> &'static str {
+            match self {
+                $($case => $kind,)*
+            }
+        }
+    };
+}
+pub(crate) use kinds;
+
 impl<B: Body> Message for Said<B> {
+    const KINDS: &'static [&'static str] = B::KINDS;
+
     fn id(&self) -> AgreementId {
         self.id
     }

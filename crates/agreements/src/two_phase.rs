@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::holding::{self, Holder, Leases};
 use crate::protocol::{
     Coordinates, Machine, Message, Nobody, Outcome, Outputs, Parts, Protocol, Traits, Verdict,
+    kinds,
 };
 use crate::{
     AgreementId, Answer, Coordinator, CoordinatorOutput, CoordinatorRecord, CoordinatorTimer,
@@ -60,23 +61,17 @@ impl<S: Subject> Message for Wire<S> {
         }
     }
 
-    fn kind(&self) -> &'static str {
-        match self {
-            Wire::Down(message) => match message.instruction {
-                Instruction::Prepare { .. } => "prepare",
-                Instruction::Commit(_) => "commit",
-                Instruction::Abort => "abort",
-                Instruction::Undo => "undo",
-            },
-            Wire::Up(message) => match message.answer {
-                Answer::Ready { .. } => "ready",
-                Answer::NotReady(_) => "not-ready",
-                Answer::Committed(_) => "committed",
-                Answer::Expired => "expired",
-                Answer::Undone => "undone",
-                Answer::Inquire => "inquire",
-            },
-        }
+    kinds! {
+        Wire::Down(ToParticipant { instruction: Instruction::Prepare { .. }, .. }) => "prepare",
+        Wire::Down(ToParticipant { instruction: Instruction::Commit(_), .. }) => "commit",
+        Wire::Down(ToParticipant { instruction: Instruction::Abort, .. }) => "abort",
+        Wire::Down(ToParticipant { instruction: Instruction::Undo, .. }) => "undo",
+        Wire::Up(ToCoordinator { answer: Answer::Ready { .. }, .. }) => "ready",
+        Wire::Up(ToCoordinator { answer: Answer::NotReady(_), .. }) => "not-ready",
+        Wire::Up(ToCoordinator { answer: Answer::Committed(_), .. }) => "committed",
+        Wire::Up(ToCoordinator { answer: Answer::Expired, .. }) => "expired",
+        Wire::Up(ToCoordinator { answer: Answer::Undone, .. }) => "undone",
+        Wire::Up(ToCoordinator { answer: Answer::Inquire, .. }) => "inquire",
     }
 
     fn promises(&self) -> bool {

@@ -601,6 +601,8 @@ fn rows_are_what_the_fields_of_messages_tell() {
         all.1.extend(most);
     }
     assert!(told_by.len() >= 73, "{}", told_by.len());
+    let kinds = Message::kinds();
+    assert!(told_by.keys().all(|kind| kinds.contains(kind)) && kinds.len() > told_by.len());
     // Each allowed item must be disclosed at times. The exceptions are the whole queue, which no policy requests, the
     // contents of other instructions and votes, and receipts, because no bag is unheld in these worlds.
     for (kind, (told, most)) in told_by {
