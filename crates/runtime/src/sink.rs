@@ -1,5 +1,8 @@
 //! Observers of a run.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use haggle_agents::Message;
 use haggle_model::{ActorId, MessageFault, Observation, Time};
 
@@ -66,40 +69,52 @@ pub trait Sink {
     }
 }
 
+/// Passes all events on to the sink that an expression gives.
+macro_rules! passes_on {
+    ($self:ident => $sink:expr) => {
+        fn delivered(
+            &mut $self,
+            now: Time,
+            from: ActorId,
+            to: ActorId,
+            message: &Message,
+        ) -> Result<(), OutsideError> {
+            $sink.delivered(now, from, to, message)
+        }
+
+        fn fault(
+            &mut $self,
+            now: Time,
+            from: ActorId,
+            to: ActorId,
+            message: &Message,
+            fault: MessageFault,
+            resent: u64,
+        ) -> Result<(), OutsideError> {
+            $sink.fault(now, from, to, message, fault, resent)
+        }
+
+        fn observed(
+            &mut $self,
+            now: Time,
+            actor: ActorId,
+            observation: &Observation,
+        ) -> Result<(), OutsideError> {
+            $sink.observed(now, actor, observation)
+        }
+
+        fn over(&mut $self, stats: &RunStats) -> Result<(), OutsideError> {
+            $sink.over(stats)
+        }
+    };
+}
+
 /// Another name for the same sink.
 impl<S: Sink + ?Sized> Sink for &mut S {
-    fn delivered(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        to: ActorId,
-        message: &Message,
-    ) -> Result<(), OutsideError> {
-        (**self).delivered(now, from, to, message)
-    }
+    passes_on!(self => (**self));
+}
 
-    fn fault(
-        &mut self,
-        now: Time,
-        from: ActorId,
-        to: ActorId,
-        message: &Message,
-        fault: MessageFault,
-        resent: u64,
-    ) -> Result<(), OutsideError> {
-        (**self).fault(now, from, to, message, fault, resent)
-    }
-
-    fn observed(
-        &mut self,
-        now: Time,
-        actor: ActorId,
-        observation: &Observation,
-    ) -> Result<(), OutsideError> {
-        (**self).observed(now, actor, observation)
-    }
-
-    fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
-        (**self).over(stats)
-    }
+/// A sink that others read between two messages.
+impl<S: Sink> Sink for Rc<RefCell<S>> {
+    passes_on!(self => self.borrow_mut());
 }

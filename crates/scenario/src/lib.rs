@@ -67,7 +67,7 @@ pub use check::{Logs, exclusions_page};
 pub use directory::Directory;
 pub use file::Scenario;
 pub use haggle_config::{
-    Lines, Position, Problem, ReadError, Source, document, nearest, setting_lines,
+    Lines, Position, Problem, ReadError, Source, document, either, nearest, setting_lines,
 };
 pub use initial::{
     StateProblem, done_before_start, grid_initial_number, grid_state_problems, initial_name,

@@ -22,6 +22,7 @@ pub mod view;
 pub mod views;
 
 mod clock;
+mod promise;
 pub mod shown;
 
 pub use view::{Kind, Refusal, View};

@@ -248,6 +248,7 @@ impl View for RunView {
             metrics: facts.metrics.clone(),
             tables: facts.tables.clone(),
             messages: facts.messages,
+            kinds: Vec::new(),
             problems,
             pictures: facts.pictures.clone(),
         })

@@ -14,9 +14,9 @@ use crate::scene::{AreaSum, Band, Scene, Tile, TileQuery};
 use crate::shown::shown;
 use crate::simulation::Simulated;
 use crate::view::{
-    ChartEntry, Identity, JobAnswer, JobAttempt, JobValue, Known, Match, MessagesAnswer,
-    MessagesQuery, Overview, Picture, PictureQuery, SeriesAnswer, SeriesQuery, Story, StoryLine,
-    Told, area_sum,
+    ChartEntry, Identity, JobAnswer, JobAttempt, JobValue, Known, ListedAnswer, Match,
+    MessagesAnswer, MessagesQuery, Overview, Picture, PictureQuery, SeriesAnswer, SeriesQuery,
+    Story, StoryLine, Told, area_sum,
 };
 use crate::{Refusal, View};
 use table::{KnownTable, is_description};
@@ -205,6 +205,19 @@ impl View for Seen {
         match self.is_own(chart) {
             true => self.view.tile(chart, query),
             false => Ok(Tile::blank(query)),
+        }
+    }
+
+    fn listed(
+        &self,
+        chart: usize,
+        window: (i64, i64),
+        rows: (u32, u32),
+        page: (usize, usize),
+    ) -> Result<ListedAnswer, Refusal> {
+        match self.is_own(chart) {
+            true => self.view.listed(chart, window, rows, page),
+            false => Ok(ListedAnswer::default()),
         }
     }
 

@@ -11,6 +11,7 @@
 
 mod bars;
 mod branch;
+mod contents;
 mod desk;
 mod drawn;
 mod history;
@@ -31,6 +32,7 @@ mod walk;
 
 pub(crate) use branch::BranchRequest;
 pub use branch::open;
+pub(crate) use contents::in_words;
 pub use simulated::Simulated;
 pub(crate) use stepper::{Aim, Moment};
 pub(crate) use until::StepRequest;

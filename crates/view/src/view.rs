@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
-use crate::scene::{AreaSum, Band, Chart, ChartKind, Scene, Tile, TileQuery};
+use crate::scene::{AreaSum, Band, Bar, Chart, ChartKind, Mark, Scene, Tile, TileQuery};
 use crate::shown::shown;
-use crate::simulation::Simulated;
+use crate::simulation::{Simulated, in_words};
 
 /// Kind of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -106,6 +106,8 @@ pub struct Overview {
     pub tables: Vec<TableEntry>,
     /// Messages that the view has.
     pub messages: MessagesKept,
+    /// Kinds of messages for which a simulation can wait.
+    pub kinds: Vec<&'static str>,
     /// Problems with its data.
     pub problems: Vec<String>,
     /// Kinds of pictures that can be drawn.
@@ -135,7 +137,7 @@ pub struct ChartEntry {
     pub speed: Option<f64>,
     /// Utilisation.
     pub utilisation: Option<f64>,
-    /// Jobs that started there.
+    /// Jobs that started there; of a grid, attempts.
     pub jobs: Option<i64>,
     /// True if the actor that sees the view does not know what is there.
     pub hidden: bool,
@@ -361,7 +363,9 @@ impl StoryLine {
     /// A message.
     pub(crate) fn of_message(it: &MessageEntry) -> StoryLine {
         let fault = it.fault.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-        let text = format!("{} to {}: {}{fault}", it.sender, it.receiver, it.kind);
+        let values = it.values.as_deref().filter(|it| !it.is_empty());
+        let values = values.map(|it| format!(": {}", in_words(it))).unwrap_or_default();
+        let text = format!("{} to {}: {}{fault}{values}", it.sender, it.receiver, it.kind);
         StoryLine { time: Some(it.time), text }
     }
 
@@ -440,7 +444,13 @@ pub struct MessageEntry {
     pub job: Option<u32>,
     /// Fault.
     pub fault: Option<String>,
+    /// Names and values of its contents; `None` = they are not known.
+    pub values: Option<Values>,
 }
+
+/// Names and values of a message. A value is a text, a number, a list, or an object with one key: `time` or `span`
+/// (µs), `job`, or `fields` (names and values again).
+pub type Values = Vec<(String, serde_json::Value)>;
 
 /// Items that one actor told another.
 #[derive(Clone, Debug, Serialize)]
@@ -455,6 +465,8 @@ pub struct Told {
     pub first: i64,
     /// Last time, µs.
     pub last: i64,
+    /// Contents of the last message with such an item; `None` = they are not known.
+    pub values: Option<Values>,
 }
 
 /// Numbers of jobs of two views, as `haggle compare` counts them. All but the first three are about jobs that are the same
@@ -567,6 +579,37 @@ pub struct Picture {
     /// The file.
     pub bytes: Vec<u8>,
 }
+
+/// Bars and marks of a window of a chart.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ListedAnswer {
+    /// Number of bars in the window.
+    pub bars: usize,
+    /// Number of marks in the window.
+    pub marks: usize,
+    /// Rows of the page: all bars by start, then all marks by start.
+    pub rows: Vec<ListedRow>,
+}
+
+/// A bar or a mark with its whole extent. Times in µs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ListedRow {
+    /// Its job; `None` = a mark.
+    pub job: Option<u32>,
+    /// First row.
+    pub row: u32,
+    /// Rows.
+    pub rows: u32,
+    /// Start.
+    pub start: i64,
+    /// End.
+    pub end: i64,
+    /// Style of a bar as in tiles; the kind of a mark.
+    pub style: u32,
+}
+
+/// Largest number of rows in a list of bars.
+const LISTED_MAX: usize = 1_000;
 
 /// Largest number of bands in an answer.
 const BANDS_MAX: usize = 10_000;
@@ -688,6 +731,41 @@ pub trait View: Send + Sync {
     /// If the chart is unknown.
     fn tile(&self, chart: usize, query: &TileQuery<'_>) -> Result<Tile, Refusal> {
         Ok(chart_of(&*self.scene()?, chart)?.tile(query))
+    }
+
+    /// A page of the bars and marks of a window of a chart: rows from `page.0` on, `page.1` of them.
+    ///
+    /// # Errors
+    /// If the chart is unknown.
+    fn listed(
+        &self,
+        chart: usize,
+        window: (i64, i64),
+        (first, count): (u32, u32),
+        page: (usize, usize),
+    ) -> Result<ListedAnswer, Refusal> {
+        let scene = self.scene()?;
+        let rows = first..first.saturating_add(count);
+        let (bars, marks) = chart_of(&scene, chart)?.listed(window, rows);
+        let bar = |bar: &Bar| ListedRow {
+            job: Some(bar.job),
+            row: bar.row,
+            rows: bar.rows,
+            start: bar.start,
+            end: bar.end,
+            style: bar.style(),
+        };
+        let mark = |mark: &Mark| ListedRow {
+            job: None,
+            row: mark.row,
+            rows: mark.rows,
+            start: mark.start,
+            end: mark.end,
+            style: mark.kind as u32,
+        };
+        let all = bars.iter().map(bar).chain(marks.iter().map(mark));
+        let rows = all.skip(page.0).take(page.1.min(LISTED_MAX)).collect();
+        Ok(ListedAnswer { bars: bars.len(), marks: marks.len(), rows })
     }
 
     /// The job at a place of a chart.

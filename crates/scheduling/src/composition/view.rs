@@ -358,7 +358,8 @@ impl AnyView {
         }
     }
 
-    fn power(&self) -> Option<u64> {
+    /// Total computing power in thousandths of a reference processor, if the level discloses it.
+    pub fn power(&self) -> Option<u64> {
         match self {
             AnyView::Offers(_) => None,
             AnyView::Power(view) => Some(view.power()),
@@ -368,7 +369,8 @@ impl AnyView {
         }
     }
 
-    fn load(&self) -> Option<u128> {
+    /// Remaining work in thousandths of a reference processor times microseconds, if the level discloses it.
+    pub fn load(&self) -> Option<u128> {
         match self {
             AnyView::Offers(_) | AnyView::Power(_) => None,
             AnyView::Load(view) => Some(view.load()),

@@ -10,6 +10,7 @@ use super::{Data, jobs};
 use crate::Refusal;
 use crate::clock::micros;
 use crate::jobs::columns;
+use crate::promise::Promise;
 use crate::shown::shown;
 use crate::view::{JobAnswer, JobAttempt, JobBar, JobPromise, JobValue, Story, StoryLine};
 
@@ -79,25 +80,22 @@ fn bars(data: &Data, job: u32) -> Vec<JobBar> {
     bars
 }
 
-/// State of a promise, given the end of its job or attempt, or the last known time.
-fn state(promised: i64, end: Option<i64>, left: Option<i64>) -> &'static str {
-    match (end, left) {
-        (Some(end), _) if end <= promised => "kept",
-        (Some(_), _) => "broken",
-        (None, Some(left)) if left > promised => "broken",
-        _ => "open",
-    }
-}
-
 fn promises(data: &Data, row: usize, attempts: &[AttemptRow]) -> Result<Vec<JobPromise>, Refusal> {
     let time = |name| Ok::<_, Refusal>(jobs::column(data, name)?.real(row).and_then(micros));
     let (end, left) = (time("finish_time")?, time("left_time")?);
     let whole = time("promised_finish_time")?;
-    let whole = whole.map(|it| JobPromise { attempt: None, time: it, state: state(it, end, left) });
+    let outcomes = jobs::column(data, "outcome")?;
+    let outcome = outcomes.text(row).and_then(Promise::outcome);
+    let promise = |attempt, time, outcome, end| JobPromise {
+        attempt,
+        time,
+        state: Promise::of(outcome, time, end).name(),
+    };
+    let whole = whole.map(|it| promise(None, it, outcome, end.or(left)));
     let of = |row: &AttemptRow| {
         let time = row.promised_end.and_then(micros)?;
-        let end = row.end.and_then(micros);
-        Some(JobPromise { attempt: Some(row.attempt), time, state: state(time, end, left) })
+        let end = row.end.and_then(micros).or(left);
+        Some(promise(Some(row.attempt), time, Some(row.outcome), end))
     };
     Ok(whole.into_iter().chain(attempts.iter().take(ROWS_MAX).filter_map(of)).collect())
 }

@@ -10,6 +10,7 @@ use haggle_results::{ResultsError, RunReader, Table};
 use super::Data;
 use super::places::Places;
 use crate::clock::micros;
+use crate::promise::Promise;
 use crate::scene::{ChartKind, Class, Tick, TickKind, flag};
 
 /// Largest number of a job. A damaged table may have any.
@@ -82,7 +83,7 @@ struct Jobs {
 
 impl Jobs {
     fn classes(&mut self, run: &RunReader) -> Result<(), ResultsError> {
-        const COLUMNS: [&str; 8] = [
+        const COLUMNS: [&str; 9] = [
             "job",
             "workload_name",
             "class",
@@ -91,6 +92,7 @@ impl Jobs {
             "promised_finish_time",
             "finish_time",
             "left_time",
+            "outcome",
         ];
         let mut colours: BTreeMap<String, u8> = BTreeMap::new();
         let about = run.about().ok();
@@ -107,6 +109,7 @@ impl Jobs {
             let has = |all: &[bool], code: Option<u32>| {
                 code.and_then(|it| all.get(it as usize).copied()).unwrap_or(false)
             };
+            let outcomes = batch.text("outcome")?;
             let (numbers, used) = (batch.integer("job")?, batch.integer("providers_used")?);
             for row in 0..batch.rows() {
                 let job = numbers[row].and_then(|it| usize::try_from(it).ok());
@@ -128,13 +131,11 @@ impl Jobs {
                     _ => None,
                 };
                 let Some(promised) = real("promised_finish_time") else { continue };
-                let kind = match (real("finish_time"), real("left_time")) {
-                    (Some(end), _) if end <= promised => TickKind::Kept,
-                    (Some(_), _) => TickKind::Broken,
-                    (None, Some(left)) if left > promised => TickKind::Broken,
-                    _ => TickKind::Open,
-                };
-                self.promises.insert(job as u32, (promised, kind));
+                let outcome = outcomes.at(row).and_then(Promise::outcome);
+                let end = real("finish_time").or_else(|| real("left_time"));
+                if let Some(kind) = Promise::of(outcome, promised, end).tick() {
+                    self.promises.insert(job as u32, (promised, kind));
+                }
             }
             Ok(())
         })

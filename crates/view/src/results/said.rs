@@ -133,6 +133,7 @@ fn entry(batch: &TableData, row: usize, time: i64, number: usize) -> MessageEntr
         kind: text(batch, row, "kind"),
         job,
         fault: None,
+        values: None,
     }
 }
 
@@ -162,6 +163,7 @@ fn faults(run: &RunReader, query: &MessagesQuery) -> Result<Vec<MessageEntry>, R
                 kind: shown(&row.kind),
                 job: row.job.and_then(|it| u32::try_from(it).ok()),
                 fault: Some(shown(&row.fault)),
+                values: None,
             });
         }
     })?;
@@ -261,6 +263,7 @@ pub(super) fn told(data: &Data, actor: &str, until: Option<i64>) -> Result<Vec<T
         count,
         first,
         last,
+        values: None,
     };
     Ok(all.into_iter().map(told).collect())
 }

@@ -157,6 +157,17 @@ impl Chart {
         sum.finished()
     }
 
+    /// The bars and the marks of a window of time and rows, by start and row.
+    pub fn listed(&self, window: (i64, i64), rows: Range<u32>) -> (Vec<Bar>, Vec<Mark>) {
+        let mut bars = Vec::from_iter(self.within(window, rows.clone()).copied());
+        bars.sort_by_key(|bar| (bar.start, bar.row, bar.job, bar.attempt));
+        let is_here = |mark: &&Mark| {
+            (mark.start < window.1 && mark.end > window.0)
+                && (mark.row < rows.end && mark.row.saturating_add(mark.rows) > rows.start)
+        };
+        (bars, self.marks.iter().filter(is_here).copied().collect())
+    }
+
     fn within(&self, window: (i64, i64), rows: Range<u32>) -> impl Iterator<Item = &Bar> {
         self.layers.iter().flat_map(move |layer| layer.within(window, rows.clone()))
     }

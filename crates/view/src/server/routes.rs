@@ -3,6 +3,7 @@
 mod charts;
 mod compared;
 mod jobs;
+mod listed;
 mod overview;
 mod said;
 
@@ -23,6 +24,7 @@ pub(super) fn add(config: &mut web::ServiceConfig) {
         ("/api/views/{view}", web::get().to(overview::overview)),
         ("/api/views/{view}/charts/{chart}/bands", web::get().to(charts::bands)),
         ("/api/views/{view}/charts/{chart}/tile", web::get().to(charts::tile)),
+        ("/api/views/{view}/charts/{chart}/bars", web::get().to(listed::bars)),
         ("/api/views/{view}/charts/{chart}/at", web::get().to(charts::at)),
         ("/api/views/{view}/charts/{chart}/sum", web::get().to(charts::sum)),
         ("/api/views/{view}/series", web::get().to(charts::series)),

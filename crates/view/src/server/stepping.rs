@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, Responder, rt, web};
+use actix_web::{HttpRequest, HttpResponse, Responder, error, rt, web};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ const SIMULATIONS_MAX: usize = 32;
 pub(super) fn add(config: &mut web::ServiceConfig) {
     for (path, route) in [
         ("/api/views/{view}/state", web::get().to(state)),
+        ("/api/views/{view}/last", web::get().to(last)),
         ("/api/views/{view}/actors/{actor}", web::get().to(actor)),
         ("/api/views/{view}/steps", web::post().to(step)),
         ("/api/views/{view}/stop", web::post().to(stop)),
@@ -52,6 +53,39 @@ fn answer(status: StatusCode, done: Result<Value, Refusal>) -> HttpResponse {
         Ok(value) => HttpResponse::build(status).json(value),
         Err(refused) => reply::refusal(&refused),
     }
+}
+
+/// The answer of a request that was served on a thread of its own.
+fn done_by(
+    done: Result<Result<Value, Refusal>, error::BlockingError>,
+    status: StatusCode,
+) -> HttpResponse {
+    done.map_or_else(|_| reply::failed(), |done| answer(status, done))
+}
+
+/// The version of the state from which a request starts, if it names one.
+fn version(request: &HttpRequest) -> Result<Option<u64>, Refusal> {
+    Query::of(request)?.number::<u64>("version")
+}
+
+/// Refuses a request that starts from an older state than the present one.
+fn is_at(now: &Moment, asked: Option<u64>) -> Result<(), Refusal> {
+    match asked.is_none_or(|asked| asked == now.version) {
+        true => Ok(()),
+        false => {
+            Err(Refusal::conflict("the simulation has gone on since", "look at its present state"))
+        }
+    }
+}
+
+/// The last message, as far as an actor knows it.
+async fn last(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
+    let asked = Query::of(&request).and_then(|query| Asked::of(&site, &request, &query));
+    reply::json(move || {
+        let view = asked?.view()?;
+        simulation(&*view)?.last(view.seen_by())
+    })
+    .await
 }
 
 /// The state, at once if its version is another one than `after`.
@@ -108,14 +142,20 @@ async fn actor(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
 
 /// Begins a step.
 async fn step(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> impl Responder {
-    let done = (|| {
-        let view = view(&site, &request)?;
+    let (view, asked) = (view(&site, &request), version(&request));
+    // Jobs that have not arrived may be looked up in files.
+    let done = web::block(move || {
+        let view = view?;
         let simulation = simulation(&*view)?;
-        let until = StepRequest::read(&body)?.until(&simulation.stepper.cast)?;
-        let version = simulation.stepper.go(Aim::Forward(until))?;
+        let until = StepRequest::read(&body)?.until(simulation)?;
+        let version = simulation.stepper.go(|now| {
+            is_at(now, asked?)?;
+            until.ahead_of(now)?;
+            Ok(Aim::Forward(until))
+        })?;
         Ok(json!({ "version": version }))
-    })();
-    answer(StatusCode::ACCEPTED, done)
+    });
+    done_by(done.await, StatusCode::ACCEPTED)
 }
 
 /// Ends a step.
@@ -144,8 +184,12 @@ async fn back(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> 
     let done = (|| {
         let view = view(&site, &request)?;
         let stepper = &simulation(&*view)?.stepper;
-        let aim = back_to(&stepper.moment(), &body)?;
-        Ok(json!({ "version": stepper.go(aim)? }))
+        let asked = version(&request)?;
+        let version = stepper.go(|now| {
+            is_at(now, asked)?;
+            back_to(now, &body)
+        })?;
+        Ok(json!({ "version": version }))
     })();
     answer(StatusCode::ACCEPTED, done)
 }
@@ -197,10 +241,8 @@ async fn branch(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -
         }
         let view = site.views.get(id)?;
         let branch = simulation(&*view)?.branch(id, BranchRequest::read(&body)?)?;
-        Ok(json!({ "id": site.views.add(Arc::new(branch)) }))
+        let version = branch.stepper.moment().version;
+        Ok(json!({ "id": site.views.add(Arc::new(branch)), "version": version }))
     });
-    match done.await {
-        Ok(done) => answer(StatusCode::CREATED, done),
-        Err(_) => reply::failed(),
-    }
+    done_by(done.await, StatusCode::CREATED)
 }

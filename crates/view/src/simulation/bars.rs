@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_agents::Glimpse;
-use haggle_agents::glimpse::{Stage, Work};
+use haggle_agents::glimpse::Work;
 use haggle_model::grid::AttemptRecord;
 use haggle_model::{
-    AttemptOutcome, Job, JobClass, JobOutcome, JobRecord, JobShape, ProcessorSet, ProviderId,
-    ShareRecord, Time,
+    AttemptOutcome, Job, JobClass, JobRecord, JobShape, ProcessorSet, ProviderId, ShareRecord, Time,
 };
 use haggle_results::AttemptView;
 
@@ -16,6 +15,7 @@ use super::layout::Layout;
 use super::log::Log;
 use super::past::Pieces;
 use crate::clock::clamped;
+use crate::promise::Promise;
 use crate::scene::{Bar, Class, Index, Tick, TickKind, flag};
 
 /// Bars that wait for an index of their own.
@@ -44,8 +44,8 @@ pub(crate) struct Bars {
 pub(crate) struct Use {
     /// Processor time, µs.
     pub(crate) busy: i128,
-    /// Attempts that have started.
-    pub(crate) attempts: u64,
+    /// Jobs that started there and are over; on a resource of a grid, attempts.
+    pub(crate) started: u64,
 }
 
 /// Bars of a chart.
@@ -147,14 +147,14 @@ impl Bars {
             Ok::<(), std::convert::Infallible>(())
         });
         each.unwrap_or_else(|never| match never {});
+        for place in places(record) {
+            Arc::make_mut(&mut self.use_of)[place.index()].started += 1;
+        }
         let Some(promised) = record.promised_end else { return };
-        let kind = match record.outcome {
-            JobOutcome::Unfinished if record.end <= promised => TickKind::Open,
-            _ if record.end <= promised => TickKind::Kept,
-            _ => TickKind::Broken,
-        };
+        let (time, end) = (clamped(promised.as_micros()), clamped(record.end.as_micros()));
+        let state = Promise::of(Promise::outcome(record.outcome.name()), time, Some(end));
+        let Some(kind) = state.tick() else { return };
         for (chart, (_, row, rows)) in last {
-            let time = clamped(promised.as_micros());
             self.charts[chart].ticks.push(Tick { time, row, rows, job: record.job.id.0, kind });
         }
     }
@@ -167,7 +167,6 @@ impl Bars {
     fn attempt(&mut self, job: &Job, look: Look, attempt: &AttemptView<'_>, last: &mut Last) {
         let chart = self.layout.chart(attempt.provider);
         let account = &mut Arc::make_mut(&mut self.use_of)[attempt.provider.index()];
-        account.attempts += u64::from(attempt.start.is_some());
         let Some(bars) = self.charts.get_mut(chart) else { return };
         let each = attempt.each_held(|processors, start, end| {
             // Other tasks of a share may have ended well.
@@ -191,7 +190,7 @@ impl Bars {
         self.slots.push(slot(job, it));
         let account = &mut Arc::make_mut(&mut self.use_of)[it.resource.index()];
         account.busy += i128::from(it.held().as_micros());
-        account.attempts += u64::from(it.started.is_some());
+        account.started += u64::from(it.started.is_some());
     }
 
     /// All layers of a chart, with further bars.
@@ -205,6 +204,14 @@ impl Bars {
     /// The ticks of attempts that are over.
     pub(crate) fn ticks(&self, chart: usize) -> Vec<Tick> {
         self.charts.get(chart).map_or_else(Vec::new, |it| it.ticks.iter().copied().collect())
+    }
+}
+
+/// The places of a job that is over, as the table `resources` counts them: those of its shares, or that of its start.
+fn places(record: &JobRecord) -> Vec<ProviderId> {
+    match &record.bag {
+        Some(bag) => bag.shares.iter().map(|share| share.provider).collect(),
+        None => record.provider.filter(|_| record.start.is_some()).into_iter().collect(),
     }
 }
 
@@ -253,12 +260,14 @@ pub(crate) fn of_pieces(
     bars
 }
 
-/// Bars and ticks of the present work and the plans of a machine with numbered processors. `look` gives the look of a job.
+/// Bars and ticks of the present work and the plans of a machine with numbered processors. `look` gives the look of a job,
+/// and `plan` the start and end of work that has not begun.
 pub(crate) fn of_machine(
     glimpse: &Glimpse,
     rows: u32,
     now: Time,
     look: impl Fn(&Work) -> Option<Look>,
+    plan: impl Fn(&Work) -> Option<(Time, Time)>,
 ) -> (Vec<Bar>, Vec<Tick>) {
     let (mut bars, mut ticks) = (Vec::new(), Vec::new());
     let mut free = Free::new(rows, now);
@@ -274,15 +283,9 @@ pub(crate) fn of_machine(
             ticks.push(tick(work, promised, now, (first, last - first + 1)));
         }
     }
-    let is_planned =
-        |work: &&Work| work.held.is_empty() && work.stage != Stage::Lost && work.processors > 0;
-    let mut planned = Vec::from_iter(
-        glimpse
-            .jobs
-            .iter()
-            .filter(is_planned)
-            .filter_map(|work| Some((work.start?, work.end?, work))),
-    );
+    let works = glimpse.jobs.iter().filter(|work| work.processors > 0);
+    let planned = works.filter_map(|work| plan(work).map(|(start, end)| (start, end, work)));
+    let mut planned = Vec::from_iter(planned);
     planned.sort_by_key(|&(start, end, work)| (start, end, work.job));
     let most = PLANNED_MAX.min(EXAMINED_MAX / (rows as usize).max(1));
     for (start, end, work) in planned.into_iter().take(most) {

@@ -15,7 +15,7 @@ use super::stepper::{Aim, Phase};
 use super::until::Until;
 use super::walk::{Script, WalkError};
 use crate::Refusal;
-use crate::clock::clamped;
+use crate::clock::{clamped, elapsed};
 
 /// A simulation of a resolved scenario without a sweep. Its relative paths start from `folder`; `file` is its file for
 /// people.
@@ -107,7 +107,7 @@ impl Simulated {
         let scenario = scenario.filter(|_| runs.next().is_none()).ok_or_else(|| {
             Refusal::wrong("the branch is a sweep", "remove the tables of a sweep")
         })?;
-        let name = format!("{} at {}", self.origin.name, TimeSpan(Span::from_micros(now)));
+        let name = format!("{} at {}", self.origin.name, elapsed(now));
         let branch = Some((base, clamped(now)));
         let origin = Origin { path: self.origin.path.clone(), name, branch };
         let script = Script { scenario, ..self.script.clone() };
@@ -115,7 +115,7 @@ impl Simulated {
         let view = begun.map_err(|error| Refusal::wrong(error.to_string(), "change the branch"))?;
         // All messages so far are at the present time or before it, which the change follows.
         let last = moment.past.last_time().unwrap_or(moment.now);
-        view.stepper.go(Aim::Forward(Until::State(moment.number, last)))?;
+        view.stepper.go(|_| Ok(Aim::Forward(Until::State(moment.number, last))))?;
         Ok(view)
     }
 }

@@ -1,4 +1,4 @@
-//! The observer of a simulation: it notes messages, and the books combine observations.
+//! The observers of a simulation: one notes what messages are, and the books combine observations.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,41 +6,32 @@ use std::sync::Arc;
 
 use haggle_agents::protocol::SubmissionMessage;
 use haggle_agents::{Message, RunMessage};
-use haggle_model::{ActorId, Cast, MessageFault, Observation, Time};
+use haggle_model::{ActorId, Cast, MessageFault, Time};
 use haggle_recording::{Books, Fact, Listener};
-use haggle_runtime::{OutsideError, RunStats, Sink};
+use haggle_runtime::{OutsideError, Simulation, Sink};
 
 use super::layout::Layout;
 use super::past::Past;
 
-/// The books of a run, and the number of its messages.
-#[derive(Clone, Debug)]
-pub(crate) struct Desk {
-    books: Books<Past>,
+/// The books of a run, whose listener is its past.
+pub(crate) type Desk = Books<Past>;
+
+/// The desk of a run that has not begun.
+pub(crate) fn desk(cast: &Arc<Cast>, layout: &Arc<Layout>) -> Desk {
+    Books::new(cast, Past::new(cast, layout))
 }
 
-impl Desk {
-    /// The desk of a run that has not begun.
-    pub(crate) fn new(cast: &Arc<Cast>, layout: &Arc<Layout>) -> Desk {
-        Desk { books: Books::new(cast, Past::new(cast, layout)) }
-    }
-
-    /// The past.
-    pub(crate) fn past(&self) -> &Past {
-        self.books.listener()
-    }
-
-    /// The past, which may take notes of present knowledge.
-    pub(crate) fn past_mut(&mut self) -> &mut Past {
-        self.books.listener_mut()
-    }
+/// Lets a desk observe a simulation, while others read it between two messages.
+pub(crate) fn observe(simulation: &mut Simulation<'static>, desk: &Rc<RefCell<Desk>>) {
+    // The notes precede the facts that the books make of a message.
+    simulation.listen(Notes(Rc::clone(desk)));
+    simulation.listen(Rc::clone(desk));
 }
 
-/// A desk that a simulation fills while another one reads it between two messages.
-#[derive(Clone, Debug)]
-pub(crate) struct Shared(pub(crate) Rc<RefCell<Desk>>);
+/// Notes about messages themselves, of which the books tell only sender, receiver, kind and job.
+struct Notes(Rc<RefCell<Desk>>);
 
-impl Sink for Shared {
+impl Sink for Notes {
     fn delivered(
         &mut self,
         now: Time,
@@ -49,42 +40,31 @@ impl Sink for Shared {
         message: &Message,
     ) -> Result<(), OutsideError> {
         let mut desk = self.0.borrow_mut();
-        let past = desk.past_mut();
-        past.deliver(now, to);
+        let past = desk.listener_mut();
+        past.deliver(now, (from, to), message);
         match message {
             Message::Run(RunMessage::JobDue(job)) => past.arrived(now, to, job),
             Message::Run(RunMessage::RunOver) => past.leaves(to),
             Message::Submission(
                 SubmissionMessage::Submit(submission) | SubmissionMessage::SubmitAhead(submission),
             ) => past.submitted(submission),
+            Message::Reservation(reservation) => past.reserved(reservation),
             _ => {}
         }
-        desk.books.delivered(now, from, to, message)
+        Ok(())
     }
 
     fn fault(
         &mut self,
-        now: Time,
-        from: ActorId,
-        to: ActorId,
+        _now: Time,
+        _from: ActorId,
+        _to: ActorId,
         message: &Message,
-        fault: MessageFault,
-        resent: u64,
+        _fault: MessageFault,
+        _resent: u64,
     ) -> Result<(), OutsideError> {
-        self.0.borrow_mut().books.fault(now, from, to, message, fault, resent)
-    }
-
-    fn observed(
-        &mut self,
-        now: Time,
-        actor: ActorId,
-        observation: &Observation,
-    ) -> Result<(), OutsideError> {
-        self.0.borrow_mut().books.observed(now, actor, observation)
-    }
-
-    fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
-        self.0.borrow_mut().books.over(stats)
+        self.0.borrow_mut().listener_mut().hit(message);
+        Ok(())
     }
 }
 

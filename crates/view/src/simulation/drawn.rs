@@ -1,9 +1,10 @@
 //! The scene of a simulation at a moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::repeat_n;
 use std::sync::Arc;
 
+use haggle_agents::glimpse::Stage;
 use haggle_model::{ActorId, Cast, JobId, ProviderId, Time};
 
 use super::bars::{self, Look, SlotBar};
@@ -80,8 +81,13 @@ impl<'a> Present<'a> {
                 let known = self.past.job(job)?;
                 Some(Look::of(&known.job, known.class))
             };
-            let (bars, promised) =
-                bars::of_machine(glimpse, chart.rows, self.now, |work| look(work.job));
+            let (bars, promised) = bars::of_machine(
+                glimpse,
+                chart.rows,
+                self.now,
+                |work| look(work.job),
+                |work| self.past.plan(work),
+            );
             more.extend(bars);
             ticks.extend(promised);
         }
@@ -94,7 +100,10 @@ impl<'a> Present<'a> {
         let account = self.past.bars.use_of[place.index()];
         let capacity = self.now.as_micros() as f64 * f64::from(chart.rows);
         chart.utilisation = (capacity > 0.0).then(|| (account.busy + busy) as f64 / capacity);
-        chart.jobs = i64::try_from(account.attempts).unwrap_or(i64::MAX);
+        let works = machine.into_iter().flat_map(|glimpse| &glimpse.jobs);
+        let running = works.filter(|work| work.stage == Stage::Running).map(|work| work.job);
+        let running = BTreeSet::from_iter(running).len() as u64;
+        chart.jobs = i64::try_from(account.started + running).unwrap_or(i64::MAX);
         chart.set_layers(self.past.bars.layers(number, more));
         chart.set_ticks(ticks);
         chart.set_marks(of_place(&self.marks, place, self.now, (0, chart.rows)));
@@ -201,7 +210,7 @@ fn grid(past: &Past, planned: &Planned, now: Time) -> Chart {
     });
     chart.set_marks(marks.collect());
     let started = past.bars.use_of.iter().skip(planned.first as usize);
-    chart.jobs = started.map(|it| it.attempts as i64).sum();
+    chart.jobs = started.map(|it| it.started as i64).sum();
     chart.set_layers(vec![Arc::new(Index::new(all))]);
     chart
 }

@@ -103,10 +103,11 @@ mod tests {
 
     use haggle_model::Cast;
 
+    use super::super::desk::desk;
     use super::*;
 
     fn kept(number: u64, bytes: usize) -> Kept {
-        let desk = Desk::new(&Arc::new(Cast::default()), &Arc::default());
+        let desk = desk(&Arc::new(Cast::default()), &Arc::default());
         Kept { number, time: Time::from_secs(number as i64), bytes: vec![0; bytes], desk }
     }
 

@@ -1,14 +1,17 @@
 //! All about a job of a simulation.
 
+use haggle_agents::glimpse::PromiseKind;
 use haggle_model::{Cast, JobId, Time};
 use haggle_results::AttemptView;
 
-use super::past::{Delivered, Known, Past, Record};
+use super::contents::contents;
+use super::past::{Delivered, Known, Past, Record, Said};
 use super::rows::{present, works};
-use super::walk::name;
+use super::walk::{name, words};
 use crate::Refusal;
 use crate::clock::clamped;
 use crate::jobs::{JobTable, columns};
+use crate::promise::Promise;
 use crate::scene::Scene;
 use crate::shown::shown;
 use crate::view::{
@@ -29,21 +32,22 @@ pub(super) fn answer(
     let known =
         past.job(job).ok_or_else(|| Refusal::missing(format!("no job {number} has arrived")))?;
     let attempts = attempts(past, job, now);
-    let promised = attempts.iter().filter_map(|(it, promised)| {
-        let state = match it.end {
-            Some(end) if it.outcome != "unfinished" => {
-                if end <= *(promised.as_ref()?) {
-                    "kept"
-                } else {
-                    "broken"
-                }
-            }
-            _ if clamped(now.as_micros()) > *(promised.as_ref()?) => "broken",
-            _ => "open",
-        };
-        Some(JobPromise { attempt: Some(it.attempt), time: (*promised)?, state })
+    let micros = |time: Time| clamped(time.as_micros());
+    let promise = |attempt, (outcome, time, end): (&str, i64, Option<i64>)| JobPromise {
+        attempt,
+        time,
+        state: Promise::of(Promise::outcome(outcome), time, end.or(Some(micros(now)))).name(),
+    };
+    let whole = match past.record(job) {
+        Some(Record::Job(record)) => record.promised_end.map(|promised| {
+            promise(None, (record.outcome.name(), micros(promised), Some(micros(record.end))))
+        }),
+        _ => None,
+    };
+    let of_attempts = attempts.iter().filter_map(|(it, promised)| {
+        Some(promise(Some(it.attempt), (&it.outcome, (*promised)?, it.end)))
     });
-    let promises = promised.collect();
+    let promises = whole.into_iter().chain(of_attempts).collect();
     let attempts = Vec::from_iter(attempts.into_iter().map(|(it, _)| it));
     Ok(JobAnswer {
         job: number,
@@ -52,7 +56,7 @@ pub(super) fn answer(
         promises,
         previous_of_user: neighbour(past, known, (0..number).rev()),
         next_of_user: neighbour(past, known, number + 1..past.jobs.len() as u32),
-        story: story(past, known, &attempts),
+        story: story(past, known, &attempts, now),
         attempts,
     })
 }
@@ -150,6 +154,27 @@ fn attempts(past: &Past, job: JobId, now: Time) -> Vec<(JobAttempt, Option<i64>)
     all
 }
 
+/// The windows that machines have granted to a job, and the starts that they plan for it, in words.
+fn planned(past: &Past, job: JobId) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (&actor, glimpse) in past.machines.iter() {
+        let place = shown(name(past.cast(), actor));
+        let granted = glimpse.promises.iter();
+        let granted = granted.filter(|it| it.kind == PromiseKind::Window && it.job == Some(job));
+        lines.extend(granted.map(|it| {
+            let start = it.start.map(|start| format!(" from {}", words(start))).unwrap_or_default();
+            let end = it.end.map(|end| format!(" until {}", words(end))).unwrap_or_default();
+            format!("a window{start}{end} is granted at {place}")
+        }));
+        let here = glimpse.jobs.iter().filter(|work| work.job == job);
+        lines.extend(here.filter_map(|work| past.plan(work)).map(|(start, end)| {
+            let (start, end) = (words(start), words(end));
+            format!("its start is planned at {place} for {start}, its end for {end}")
+        }));
+    }
+    lines
+}
+
 /// The nearest of these jobs that has the same user.
 fn neighbour(past: &Past, known: &Known, numbers: impl Iterator<Item = u32>) -> Option<u32> {
     let is_same = |other: &Known| {
@@ -159,8 +184,8 @@ fn neighbour(past: &Past, known: &Known, numbers: impl Iterator<Item = u32>) -> 
     numbers.find(|&number| past.job(JobId(number)).is_some_and(is_same))
 }
 
-/// A message.
-pub(super) fn entry(cast: &Cast, it: &Delivered) -> MessageEntry {
+/// A message, and its contents if they are kept.
+pub(super) fn entry(cast: &Cast, it: &Delivered, said: Option<&Said>) -> MessageEntry {
     MessageEntry {
         // A message that a fault has hit may never be delivered.
         number: it.fault.is_none().then_some(it.number as usize),
@@ -170,20 +195,24 @@ pub(super) fn entry(cast: &Cast, it: &Delivered) -> MessageEntry {
         kind: it.kind.to_owned(),
         job: it.job.map(|job| job.0),
         fault: it.fault.map(|fault| fault.name().to_owned()),
+        values: said.map(|said| contents(said, cast)),
     }
 }
 
 /// The events of a job in order: its arrival, its messages, its starts and ends.
-fn story(past: &Past, known: &Known, attempts: &[JobAttempt]) -> Story {
+fn story(past: &Past, known: &Known, attempts: &[JobAttempt], now: Time) -> Story {
     let cast = past.cast();
     let job = &known.job;
     let arrives = format!("it arrives at {}", shown(name(cast, known.user)));
     let line = |time: Time, text| StoryLine { time: Some(clamped(time.as_micros())), text };
     let mut lines = vec![line(known.arrived, arrives)];
-    let spoken = past.messages.iter().filter(|it| it.job == Some(job.id)).take(LINES_MAX);
-    lines.extend(spoken.map(|it| StoryLine::of_message(&entry(cast, it))));
+    let spoken = (past.messages.dropped()..).zip(past.messages.iter());
+    let spoken = spoken.filter(|(_, it)| it.job == Some(job.id)).take(LINES_MAX);
+    let message = |(place, it)| StoryLine::of_message(&entry(cast, it, past.contents(place)));
+    lines.extend(spoken.map(message));
     lines.extend(attempts.iter().flat_map(StoryLine::of_attempt));
     lines.extend(known.over.map(|over| line(over, "it is over".to_owned())));
+    lines.extend(planned(past, job.id).into_iter().map(|text| line(now, text)));
     // Stable: events of one instant keep this order.
     lines.sort_by_key(|line| line.time);
     let workload = cast.workloads.get(usize::from(job.workload)).map_or("", String::as_str);

@@ -123,11 +123,6 @@ impl Measures {
         self.look(simulation, to);
     }
 
-    /// True if a job runs anywhere.
-    pub(crate) fn runs(&self, job: JobId) -> bool {
-        self.running.contains_key(&job)
-    }
-
     fn look(&mut self, simulation: &Simulation<'_>, actor: ActorId) {
         let after = simulation.census(actor);
         let before = match &after {

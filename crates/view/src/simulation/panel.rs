@@ -1,7 +1,7 @@
 //! The panel of an actor: what it knows, with names, and what it was told by whom.
 
 use haggle_agents::Glimpse;
-use haggle_agents::glimpse::{Fact, Promise, Work};
+use haggle_agents::glimpse::{Fact, FactKind, Promise, Work};
 use haggle_model::{ActorId, Cast, Time};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::simulated::{Simulated, kind_name, told};
 use super::walk::name;
 use crate::Refusal;
-use crate::clock::clamped;
+use crate::clock::{clamped, micros};
 use crate::shown::shown;
 
 /// Most rows of a table.
@@ -82,17 +82,45 @@ impl Names<'_> {
             "about": it.about.map(|it| self.of(it)),
             "job": it.job.map(|it| it.0),
             "kind": word(it.kind),
-            "value": it.value,
+            "value": value(it),
             "at": time(it.at),
         })
     }
 }
 
-fn time(time: Option<Time>) -> Option<i64> {
-    time.map(|it| clamped(it.as_micros()))
+/// A time with its unit, as those of messages.
+fn time(time: Option<Time>) -> Option<Value> {
+    time.map(|it| json!({ "time": clamped(it.as_micros()) }))
+}
+
+/// The number of a fact with its unit.
+fn value(fact: &Fact) -> Value {
+    let (number, micros) = (fact.value, micros(fact.value).unwrap_or(0));
+    match fact.kind {
+        FactKind::EstimatedStart | FactKind::EstimatedCompletion => json!({ "time": micros }),
+        FactKind::Load => json!({ "span": micros }),
+        FactKind::Refuses | FactKind::Awaited | FactKind::Up => {
+            json!(if number == 0.0 { "no" } else { "yes" })
+        }
+        FactKind::CheckpointSize
+        | FactKind::UsedRoom
+        | FactKind::Capacity
+        | FactKind::AwaitedRoom
+        | FactKind::Moved => json!(format!("{number} bytes")),
+        FactKind::Speed => json!(format!("{number} MIPS")),
+        FactKind::Processors
+        | FactKind::FreeProcessors
+        | FactKind::UsedSlots
+        | FactKind::AvailablePart
+        | FactKind::WaitingJobs
+        | FactKind::Changes => json!(number),
+    }
 }
 
 /// The word of a kind.
 fn word(kind: impl Serialize) -> Value {
-    serde_json::to_value(kind).unwrap_or(Value::Null)
+    match serde_json::to_value(kind) {
+        Ok(Value::String(word)) => json!(word.replace('-', " ")),
+        _ => Value::Null,
+    }
 }

@@ -1,10 +1,11 @@
 //! The past of a simulation: its messages, jobs, bars and marks. Copies share their parts.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use haggle_agents::Glimpse;
-use haggle_agents::protocol::Submission;
+use haggle_agents::glimpse::{Stage, Work};
+use haggle_agents::protocol::{ReservationMessage, Submission};
+use haggle_agents::{Glimpse, Message};
 use haggle_model::grid::{AttemptRecord, GridOutcome};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
@@ -20,6 +21,9 @@ use crate::scene::MarkKind;
 
 /// Messages and disclosures that are kept; older ones are forgotten.
 pub(crate) const KEPT: usize = 2_000_000;
+
+/// Messages whose contents are kept.
+pub(crate) const CONTENTS: usize = 100_000;
 
 /// Instants whose first messages are known.
 const INSTANTS: usize = 4_000_000;
@@ -37,6 +41,20 @@ pub(crate) struct Delivered {
     pub(crate) fault: Option<MessageFault>,
 }
 
+/// The last message that was delivered, which may be a timer.
+#[derive(Clone, Debug)]
+pub(crate) struct Last {
+    pub(crate) time: Time,
+    pub(crate) from: ActorId,
+    pub(crate) to: ActorId,
+    pub(crate) kind: &'static str,
+    pub(crate) job: Option<JobId>,
+    pub(crate) message: Said,
+}
+
+/// A message behind a lock, because a message with new settings can be moved to another thread and not be shared.
+pub(crate) type Said = Arc<Mutex<Message>>;
+
 /// An item that one actor has disclosed to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
@@ -46,6 +64,8 @@ pub(crate) struct Told {
     pub(crate) item: DisclosedItem,
     pub(crate) count: u32,
     pub(crate) job: Option<JobId>,
+    /// The place of its message in the list of messages.
+    pub(crate) message: usize,
 }
 
 /// A job that has arrived.
@@ -102,9 +122,14 @@ pub(crate) struct Past {
     pub(crate) number: u64,
     /// Time of the last one.
     now: Time,
+    pub(crate) last: Option<Last>,
     /// The first message of each instant, and the instant.
     pub(crate) instants: Log<(u64, Time)>,
     pub(crate) messages: Log<Delivered>,
+    /// The contents of the messages, at the same places. Fewer are kept.
+    contents: Log<Option<Said>>,
+    /// A message that a fault hits.
+    hit: Option<Said>,
     pub(crate) told: Log<Told>,
     /// Jobs by number; `None` = it has not arrived.
     pub(crate) jobs: Log<Option<Known>>,
@@ -113,6 +138,8 @@ pub(crate) struct Past {
     pub(crate) over: u64,
     pub(crate) records: Log<Record>,
     pub(crate) pieces: Arc<BTreeMap<JobId, Pieces>>,
+    /// Start and completion that were told to the user of a reservation, until it is over or broken.
+    granted: Arc<BTreeMap<JobId, (Time, Time)>>,
     /// Times for which processors could not be used, and that are over.
     pub(crate) closed: Log<Closed>,
     /// Bars of attempts that are over, of jobs that are over.
@@ -136,14 +163,18 @@ impl Past {
             cast: Arc::clone(cast),
             number: 0,
             now: Time::ZERO,
+            last: None,
             instants: Log::default(),
             messages: Log::default(),
+            contents: Log::default(),
+            hit: None,
             told: Log::default(),
             jobs: Log::default(),
             arrived: 0,
             over: 0,
             records: Log::default(),
             pieces: Arc::default(),
+            granted: Arc::default(),
             closed: Log::default(),
             bars: Bars::new(layout, cast.providers.len()),
             down: Arc::default(),
@@ -173,9 +204,22 @@ impl Past {
         self.instants.get(place).map(|(first, _)| first - 1)
     }
 
+    /// The contents of the message at a place of the list; `None` = they are no longer kept.
+    pub(crate) fn contents(&self, place: usize) -> Option<&Said> {
+        self.contents.get(place)?.as_ref()
+    }
+
+    /// A message that a fault hits, of which a note follows.
+    pub(crate) fn hit(&mut self, message: &Message) {
+        self.hit = Some(Arc::new(Mutex::new(message.clone())));
+    }
+
     /// Counts a message of any kind.
-    pub(crate) fn deliver(&mut self, now: Time, to: ActorId) {
+    pub(crate) fn deliver(&mut self, now: Time, (from, to): (ActorId, ActorId), message: &Message) {
         self.number += 1;
+        let (kind, job) = (message.kind(), message.job());
+        let message = Arc::new(Mutex::new(message.clone()));
+        self.last = Some(Last { time: now, from, to, kind, job, message });
         if self.instants.len() == 0 || now > self.now {
             self.instants.push((self.number, now));
             self.instants.keep(INSTANTS);
@@ -232,6 +276,35 @@ impl Past {
         }
     }
 
+    /// Notes what the user of a reservation is told about its start.
+    pub(crate) fn reserved(&mut self, message: &ReservationMessage) {
+        let granted = Arc::make_mut(&mut self.granted);
+        match *message {
+            ReservationMessage::Granted { job, start, completion }
+            | ReservationMessage::Shrunk { job, start, completion, .. } => {
+                granted.insert(job, (start, completion));
+            }
+            ReservationMessage::Fixed { job, start } => {
+                if let Some(planned) = granted.get_mut(&job) {
+                    *planned = (start, start + (planned.1 - planned.0));
+                }
+            }
+            ReservationMessage::Expired { job }
+            | ReservationMessage::Broken { job }
+            | ReservationMessage::Revoked { job, .. } => {
+                granted.remove(&job);
+            }
+            _ => {}
+        }
+    }
+
+    /// The planned start and end of work that has not begun: those of its machine, or those of its reservation.
+    pub(crate) fn plan(&self, work: &Work) -> Option<(Time, Time)> {
+        let is_idle = work.held.is_empty() && work.stage != Stage::Lost;
+        let own = work.start.zip(work.end).or_else(|| self.granted.get(&work.job).copied());
+        own.filter(|_| is_idle)
+    }
+
     /// A job that has arrived.
     pub(crate) fn job(&self, job: JobId) -> Option<&Known> {
         self.jobs.get(job.0 as usize)?.as_ref()
@@ -256,6 +329,10 @@ impl Past {
     ) {
         self.messages.push(Delivered { number: self.number, time, from, to, kind, job, fault });
         self.messages.keep(KEPT);
+        // A message that is refused is the last one that was delivered.
+        let delivered = self.last.as_ref().map(|it| Arc::clone(&it.message));
+        self.contents.push(self.hit.take().or(delivered));
+        self.contents.keep(CONTENTS);
     }
 
     pub(crate) fn told(
@@ -266,7 +343,8 @@ impl Past {
         count: u32,
         job: Option<JobId>,
     ) {
-        self.told.push(Told { time, from, to, item, count, job });
+        let message = self.messages.len().saturating_sub(1);
+        self.told.push(Told { time, from, to, item, count, job, message });
         self.told.keep(KEPT);
     }
 
@@ -330,6 +408,9 @@ impl Past {
         self.end(job, end, class);
         if self.pieces.contains_key(&job) {
             Arc::make_mut(&mut self.pieces).remove(&job);
+        }
+        if self.granted.contains_key(&job) {
+            Arc::make_mut(&mut self.granted).remove(&job);
         }
     }
 

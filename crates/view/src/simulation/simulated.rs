@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use haggle_model::{ActorId, ActorKind, Cast, Span};
+use haggle_agents::Message;
+use haggle_model::{ActorId, ActorKind, Cast, JobId, Span};
 use haggle_scenario::Source;
 use serde_json::Value;
 
+use super::contents::contents;
 use super::job;
 use super::measures::MEASURES;
 use super::panel::panel;
-use super::past::{Past, Record};
+use super::past::{Delivered, Last, Past, Record};
 use super::rows::{DoneRows, Rows};
 use super::stepper::{Moment, Stepper};
 use super::until;
@@ -23,9 +25,9 @@ use crate::jobs::JobTable;
 use crate::scene::{ChartKind, Scene};
 use crate::shown::shown;
 use crate::view::{
-    ActorEntry, ChartEntry, Identity, JobAnswer, Known, Match, MessagesAnswer, MessagesKept,
-    MessagesQuery, MetricEntry, Overview, Picture, PictureQuery, SeriesAnswer, SeriesEntry,
-    SeriesQuery, TableEntry, Told,
+    ActorEntry, ChartEntry, Identity, JobAnswer, Known, Match, MessageEntry, MessagesAnswer,
+    MessagesKept, MessagesQuery, MetricEntry, Overview, Picture, PictureQuery, SeriesAnswer,
+    SeriesEntry, SeriesQuery, TableEntry, Told,
 };
 use crate::{Kind, Refusal, View};
 
@@ -57,6 +59,8 @@ pub struct Simulated {
     table: Mutex<Option<(u64, Arc<Rows>)>>,
     /// What an actor knows in a version.
     known: Mutex<Option<(u64, ActorId, Arc<Known>)>>,
+    /// Number of jobs that will ever arrive; `None` = unknown.
+    jobs: OnceLock<Option<usize>>,
 }
 
 impl Simulated {
@@ -71,8 +75,43 @@ impl Simulated {
             done: Arc::new(Mutex::new(done)),
             table: Mutex::new(None),
             known: Mutex::new(None),
+            jobs: OnceLock::new(),
             script,
         })
+    }
+
+    /// Refuses a job that never arrives.
+    pub(crate) fn expects(&self, job: JobId) -> Result<(), Refusal> {
+        if self.stepper.moment().past.job(job).is_some() {
+            return Ok(());
+        }
+        match *self.jobs.get_or_init(|| self.script.jobs()) {
+            Some(jobs) if job.index() >= jobs => {
+                let last = jobs.checked_sub(1);
+                let help = last.map_or("the run has no jobs".to_owned(), |last| {
+                    format!("the jobs of the run have the numbers from 0 to {last}")
+                });
+                let missing = Refusal::missing(format!("there is no job {}", job.0));
+                Err(Refusal { help: Some(help), ..missing })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The last message that was delivered. An actor sees its own messages alone.
+    pub(crate) fn last(&self, known_to: Option<&str>) -> Result<Option<MessageEntry>, Refusal> {
+        let known_to = known_to.map(|it| self.actor(it)).transpose()?;
+        let moment = self.stepper.moment();
+        let last = moment.past.last.as_ref();
+        let last = last.filter(|it| known_to.is_none_or(|me| it.from == me || it.to == me));
+        Ok(last.map(|it| {
+            let &Last { time, from, to, kind, job, .. } = it;
+            let number = moment.past.number;
+            let delivered = Delivered { number, time, from, to, kind, job, fault: None };
+            let entry = job::entry(moment.past.cast(), &delivered, Some(&it.message));
+            // The number counts the messages of all others.
+            MessageEntry { number: entry.number.filter(|_| known_to.is_none()), ..entry }
+        }))
     }
 
     /// The scenario as a file with all its values.
@@ -163,6 +202,7 @@ impl View for Simulated {
             metrics: MEASURES.iter().zip(&moment.measures).filter_map(metric).collect(),
             tables: counts.map(|(name, rows)| TableEntry { name, rows: Some(rows) }).into(),
             messages: MessagesKept::All,
+            kinds: Message::kinds().into_iter().collect(),
             problems: moment.error.iter().map(|it| shown(it)).collect(),
             pictures: Vec::new(),
         })
@@ -243,26 +283,26 @@ impl View for Simulated {
         let first = query.from.map_or(0, |from| {
             past.messages.partition_point(|it| clamped(it.time.as_micros()) < from)
         });
-        let here = past
-            .messages
-            .from(first)
-            .take_while(|it| query.to.is_none_or(|to| clamped(it.time.as_micros()) < to));
+        let from = first.max(past.messages.dropped());
+        let here = (from..).zip(past.messages.from(first));
+        let here =
+            here.take_while(|(_, it)| query.to.is_none_or(|to| clamped(it.time.as_micros()) < to));
         let involves = |it: &super::past::Delivered, actor: Option<ActorId>| {
             actor.is_none_or(|actor| it.from == actor || it.to == actor)
         };
-        let matching = here.filter(|it| {
+        let matching = here.filter(|(_, it)| {
             query.job.is_none_or(|job| it.job.is_some_and(|it| it.0 == job))
                 && involves(it, actor)
                 && involves(it, known_to)
         });
         let mut answer = MessagesAnswer::default();
-        for it in matching {
+        for (at, it) in matching {
             let place = answer.total;
             answer.total += 1;
             if place < query.first || place - query.first >= query.count.min(MESSAGES_MAX) {
                 continue;
             }
-            answer.rows.push(job::entry(cast, it));
+            answer.rows.push(job::entry(cast, it, past.contents(at)));
         }
         let dropped = past.messages.dropped();
         answer.note =
@@ -294,24 +334,27 @@ impl View for Simulated {
 /// Items that were told to an actor.
 pub(crate) fn told(past: &Past, actor: ActorId, until: Option<i64>) -> Vec<Told> {
     let cast = past.cast();
-    let mut sums: BTreeMap<(ActorId, &'static str), Told> = BTreeMap::new();
+    // With each sum, the place of the last message.
+    let mut sums: BTreeMap<(ActorId, &'static str), (Told, usize)> = BTreeMap::new();
     let here = past.told.iter().filter(|it| it.to == actor);
     for it in here {
         let time = clamped(it.time.as_micros());
         if until.is_some_and(|until| time > until) {
             break;
         }
-        let sum = sums.entry((it.from, it.item.name())).or_insert_with(|| Told {
-            sender: shown(name(cast, it.from)),
-            item: it.item.name().to_owned(),
-            count: 0,
-            first: time,
-            last: time,
+        let (sum, last) = sums.entry((it.from, it.item.name())).or_insert_with(|| {
+            let (sender, item) = (shown(name(cast, it.from)), it.item.name().to_owned());
+            (Told { sender, item, count: 0, first: time, last: time, values: None }, 0)
         });
         sum.count += i64::from(it.count);
         sum.last = time;
+        *last = it.message;
     }
-    sums.into_values().collect()
+    let with_values = |(sum, last): (Told, usize)| Told {
+        values: past.contents(last).map(|it| contents(it, cast)),
+        ..sum
+    };
+    sums.into_values().map(with_values).collect()
 }
 
 fn actors(cast: &Cast) -> Vec<ActorEntry> {

@@ -30,6 +30,9 @@ const SHOWN_PART: u32 = 10;
 /// Time for which an answer about an actor waits for the thread.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Version of the first state.
+const FIRST: u64 = 1;
+
 /// Aim of the thread.
 pub(crate) enum Aim {
     /// A step forward.
@@ -61,7 +64,7 @@ pub(crate) enum Phase {
 }
 
 /// A state that is shown.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Moment {
     /// Grows with each state.
     pub(crate) version: u64,
@@ -84,21 +87,32 @@ pub(crate) struct Stepper {
     pub(crate) cast: Arc<Cast>,
 }
 
-/// State that the thread shows, and flags that it reads.
+/// State that is shown, and the flag that the thread reads.
 #[derive(Debug)]
 struct Shown {
+    /// Its phase also tells whether a step may begin: a step that was requested goes on.
     moment: Mutex<Arc<Moment>>,
     versions: watch::Sender<u64>,
-    /// True while a step goes on, or has been requested.
-    busy: AtomicBool,
     stop: AtomicBool,
 }
 
 impl Shown {
-    fn show(&self, moment: Moment) {
-        let version = moment.version;
-        *self.moment.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(moment);
+    fn moment(&self) -> Arc<Moment> {
+        Arc::clone(&self.moment.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Shows the next state, unless `next` refuses the present one. Returns its version.
+    fn show<E>(&self, next: impl FnOnce(&Moment) -> Result<Moment, E>) -> Result<u64, E> {
+        let mut shown = self.moment.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = shown.version + 1;
+        *shown = Arc::new(Moment { version, ..next(&shown)? });
         self.versions.send_replace(version);
+        Ok(version)
+    }
+
+    fn replace(&self, moment: Moment) {
+        let shown: Result<u64, std::convert::Infallible> = self.show(|_| Ok(moment));
+        shown.unwrap_or_else(|never| match never {});
     }
 }
 
@@ -115,15 +129,14 @@ impl Stepper {
             }
             Ok(walk) => {
                 let cast = Arc::clone(walk.cast());
-                let moment = moment_of(&walk, 1, Phase::Paused, None);
+                let moment = moment_of(&walk, Phase::Paused, None);
                 let shown = Arc::new(Shown {
                     moment: Mutex::new(Arc::new(moment)),
-                    versions: watch::Sender::new(1),
-                    busy: AtomicBool::new(false),
+                    versions: watch::Sender::new(FIRST),
                     stop: AtomicBool::new(false),
                 });
                 if begun.send(Ok((Arc::clone(&shown), cast))).is_ok() {
-                    Worker { walk, shown, taken, version: 1 }.work();
+                    Worker { walk, shown, taken }.work();
                 }
             }
         });
@@ -134,7 +147,7 @@ impl Stepper {
 
     /// The state that is shown now.
     pub(crate) fn moment(&self) -> Arc<Moment> {
-        Arc::clone(&self.shown.moment.lock().unwrap_or_else(PoisonError::into_inner))
+        self.shown.moment()
     }
 
     /// The version of the state, and of all later ones.
@@ -142,16 +155,29 @@ impl Stepper {
         self.shown.versions.subscribe()
     }
 
-    /// Begins a step. Returns the version before it.
-    pub(crate) fn go(&self, aim: Aim) -> Result<u64, Refusal> {
-        let free =
-            self.shown.busy.compare_exchange(false, true, Ordering::AcqRel, Ordering::Acquire);
-        if free.is_err() {
-            return Err(Refusal::conflict("a step goes on", "wait for its end, or stop it"));
-        }
-        self.shown.stop.store(false, Ordering::Release);
-        let version = self.moment().version;
-        self.send(Request::Go(aim)).map(|()| version)
+    /// Begins a step from a state that may be shown: `aim` gives its aim for the present state. Returns the version of
+    /// the state in which the step goes on, which is shown from now on.
+    pub(crate) fn go(
+        &self,
+        aim: impl FnOnce(&Moment) -> Result<Aim, Refusal>,
+    ) -> Result<u64, Refusal> {
+        // The state is shown and the request is sent in one piece, so of several requests one begins a step.
+        self.shown.show(|now| {
+            if now.phase == Phase::Running {
+                return Err(Refusal::conflict("a step goes on", "wait for its end, or stop it"));
+            }
+            let aim = aim(now)?;
+            self.shown.stop.store(false, Ordering::Release);
+            self.send(Request::Go(aim))?;
+            let phase = Phase::Running;
+            Ok(Moment { phase, stopped_by: None, measures: Vec::new(), ..now.clone() })
+        })
+    }
+
+    /// The same with an aim that fits each state.
+    #[cfg(test)]
+    pub(crate) fn set_out(&self, aim: Aim) -> Result<u64, Refusal> {
+        self.go(|_| Ok(aim))
     }
 
     /// Ends the step that goes on, if one does.
@@ -195,7 +221,6 @@ struct Worker {
     walk: Walk,
     shown: Arc<Shown>,
     taken: Receiver<Request>,
-    version: u64,
 }
 
 impl Worker {
@@ -207,11 +232,8 @@ impl Worker {
                 }
                 Request::Go(aim) => {
                     let stop = self.go(aim);
-                    // Before the state is shown: its reader may ask for the next step at once.
-                    self.shown.busy.store(false, Ordering::Release);
                     let (phase, words) = phase_of(&self.walk, stop);
-                    self.version += 1;
-                    self.shown.show(moment_of(&self.walk, self.version, phase, words));
+                    self.shown.replace(moment_of(&self.walk, phase, words));
                 }
             }
         }
@@ -223,16 +245,15 @@ impl Worker {
     )]
     fn go(&mut self, aim: Aim) -> Stop {
         let back = |done: Result<(), WalkError>| match done {
-            Ok(()) => Stop::Reached("went back".to_owned()),
+            Ok(()) => Stop::Reached("the simulation went back".to_owned()),
             Err(error) => Stop::Failed(error.to_string()),
         };
         match aim {
             Aim::Back(number) => back(self.walk.go_back(number)),
             Aim::BackTo(time) => back(self.walk.go_back_to(time)),
             Aim::Forward(until) => {
-                let Worker { walk, shown, taken, version } = self;
-                // The first state is shown soon, so that all clients see that a step goes on.
-                let mut due = Instant::now();
+                let Worker { walk, shown, taken } = self;
+                let mut due = Instant::now() + SHOWN_EVERY;
                 walk.step(until, &mut |walk| {
                     while let Ok(request) = taken.try_recv() {
                         if let Request::Look(actor, answer) = request {
@@ -241,8 +262,7 @@ impl Worker {
                     }
                     if due <= Instant::now() {
                         let begun = Instant::now();
-                        *version += 1;
-                        shown.show(moment_of(walk, *version, Phase::Running, None));
+                        shown.replace(moment_of(walk, Phase::Running, None));
                         due = Instant::now() + SHOWN_EVERY.max(begun.elapsed() * SHOWN_PART);
                     }
                     !shown.stop.load(Ordering::Acquire)
@@ -256,7 +276,7 @@ impl Worker {
 fn phase_of(walk: &Walk, stop: Stop) -> (Phase, Option<String>) {
     let words = match stop {
         Stop::Reached(words) => Some(words),
-        Stop::Stopped => Some("stopped".to_owned()),
+        Stop::Stopped => Some("the step was stopped".to_owned()),
         Stop::Over => Some("the run is over".to_owned()),
         Stop::Failed(error) if walk.failed().is_none() => Some(error),
         Stop::Failed(_) => None,
@@ -269,14 +289,15 @@ fn phase_of(walk: &Walk, stop: Stop) -> (Phase, Option<String>) {
     (phase, words)
 }
 
-fn moment_of(walk: &Walk, version: u64, phase: Phase, stopped_by: Option<String>) -> Moment {
+/// The present state. A state that replaces another one gets a later version.
+fn moment_of(walk: &Walk, phase: Phase, stopped_by: Option<String>) -> Moment {
     let past = walk.past();
     let measures = match phase {
         Phase::Running => Vec::new(),
         _ => walk.measures().all(&past),
     };
     Moment {
-        version,
+        version: FIRST,
         now: walk.now(),
         next: walk.next(),
         number: walk.number(),

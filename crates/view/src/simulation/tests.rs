@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
+use haggle_agents::glimpse::PromiseKind;
 use haggle_experiment::{Conduct, Destination, Figures, Keep, Unwatched, run};
 use haggle_model::{ActorId, Time};
 use haggle_results::reader::{JobRow, PlacementRow};
@@ -20,7 +21,7 @@ use proptest::test_runner::{Config, TestRunner};
 use super::past::Past;
 use super::stepper::{Aim, Phase};
 use super::until::{StepRequest, Until};
-use super::walk::{Script, Stop, Walk};
+use super::walk::{Script, Stop, Walk, words};
 use super::{BranchRequest, Simulated, open};
 use super::{drawn, series};
 use crate::View;
@@ -180,6 +181,7 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
             assert_eq!((chart.rows, &chart.bands), (expected.rows, &expected.bands), "{place}");
             assert_eq!(bars_of(chart), bars_of(expected), "{place}");
             assert_eq!(chart.ticks(), expected.ticks(), "{place}");
+            assert_eq!(chart.jobs, expected.jobs, "{place}");
             assert_eq!(marks_of(chart), marks_of(expected), "{place}");
             *kinds.entry(format!("{:?}", chart.kind)).or_insert(0) += chart.bars().count();
         }
@@ -367,8 +369,8 @@ fn going_back_to_a_time_leaves_all_of_its_messages() {
 
 /// Carries out a step of a request, and waits for its end.
 fn step(view: &Simulated, request: &str) -> String {
-    let until = StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view.stepper.cast));
-    let before = view.stepper.go(Aim::Forward(until.expect("a good step")));
+    let until = StepRequest::read(request.as_bytes()).and_then(|it| it.until(view));
+    let before = view.stepper.set_out(Aim::Forward(until.expect("a good step")));
     wait(view, before.expect("nothing else goes on"))
 }
 
@@ -391,9 +393,10 @@ fn view(script: Script) -> Simulated {
 #[test]
 fn each_step_says_why_it_stopped() {
     let view = view(quickstart());
-    assert_eq!(step(&view, r#"{"messages": 3}"#), "3 messages");
-    assert_eq!(step(&view, r#"{"instants": 2}"#), "2 instants");
-    assert_eq!(step(&view, r#"{"span": 3600000000}"#).split(' ').next(), Some("time"));
+    assert_eq!(step(&view, r#"{"messages": 3}"#), "3 messages were delivered");
+    assert_eq!(step(&view, r#"{"instants": 2}"#), "2 instants are over");
+    let span = step(&view, r#"{"span": 3600000000}"#);
+    assert_eq!(span, format!("the time is {}", words(view.stepper.moment().now)));
     let past = view.stepper.moment();
     let waits =
         (0..).find(|&it| past.past.job(haggle_model::JobId(it)).is_none()).expect("a job to come");
@@ -446,8 +449,7 @@ fn broken_requests_are_refused() {
         r#"{"starts": -4}"#,
         r#"{"messages": 99999999999999999999999}"#,
     ] {
-        let refused =
-            StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view.stepper.cast));
+        let refused = StepRequest::read(request.as_bytes()).and_then(|it| it.until(&view));
         let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
         assert!((400..500).contains(&refused.status) && !refused.error.is_empty(), "{request}");
     }
@@ -457,24 +459,158 @@ fn broken_requests_are_refused() {
     assert_eq!(refused.status, 404);
 }
 
+/// The refusal of a step, with its remedy.
+fn refused(view: &Simulated, request: &str) -> (u16, String, String) {
+    let until = StepRequest::read(request.as_bytes()).and_then(|it| it.until(view));
+    let refused = until.and_then(|until| until.ahead_of(&view.stepper.moment()));
+    let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
+    (refused.status, refused.error, refused.help.unwrap_or_default())
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused_with_the_nearest_ones() {
+    let view = view(quickstart());
+    let kind = refused(&view, r#"{"message": {"kind": "submitt"}}"#);
+    assert_eq!(
+        kind,
+        (400, "no message is of the kind `submitt`".to_owned(), "did you mean submit?".to_owned())
+    );
+    let name = &view.stepper.cast.providers[0].name;
+    let actor = refused(&view, &format!(r#"{{"message": {{"sender": "{name}x"}}}}"#));
+    assert_eq!(actor.0, 404);
+    assert!(actor.2.contains(name), "{actor:?}");
+    let jobs = view.script.jobs().expect("a number of jobs");
+    for request in [
+        format!(r#"{{"starts": {jobs}}}"#),
+        format!(r#"{{"ends": {jobs}}}"#),
+        format!(r#"{{"message": {{"job": {jobs}}}}}"#),
+    ] {
+        let job = refused(&view, &request);
+        assert_eq!((job.0, job.1), (404, format!("there is no job {jobs}")));
+        assert!(job.2.ends_with(&format!("from 0 to {}", jobs - 1)), "{}", job.2);
+    }
+    step(&view, r#"{"end": true}"#);
+    assert_eq!(view.stepper.moment().past.arrived as usize, jobs);
+    // Each message that occurs has a kind of the list.
+    let kinds = view.overview().expect("an overview").kinds;
+    let moment = view.stepper.moment();
+    assert!(moment.past.messages.iter().all(|it| kinds.contains(&it.kind)));
+}
+
+#[test]
+fn a_step_to_something_that_has_been_is_refused() {
+    let view = view(quickstart());
+    step(&view, r#"{"starts": 5}"#);
+    let start = view.stepper.moment().now;
+    step(&view, r#"{"messages": 1}"#);
+    let runs = refused(&view, r#"{"starts": 5}"#);
+    assert_eq!((runs.0, runs.1), (409, format!("job 5 runs already, since {}", words(start))));
+    step(&view, r#"{"ends": 5}"#);
+    let end = view.stepper.moment().now;
+    for request in [r#"{"starts": 5}"#, r#"{"ends": 5}"#] {
+        let over = refused(&view, request);
+        assert_eq!((over.0, over.1), (409, format!("job 5 has been over since {}", words(end))));
+    }
+    assert_eq!(refused(&view, r#"{"time": 0}"#).1, format!("the time is {} already", words(end)));
+    step(&view, r#"{"end": true}"#);
+    assert_eq!(refused(&view, r#"{"end": true}"#).1, "the run is over");
+}
+
+#[test]
+fn messages_show_their_contents_to_their_parties() {
+    let view = view(script("bargaining", &[], Driver::Sequential).expect("one run"));
+    step(&view, r#"{"message": {"kind": "offers"}}"#);
+    let last = view.last(None).expect("an answer").expect("a message");
+    assert_eq!((&*last.kind, last.number), ("offers", Some(view.stepper.moment().number as usize)));
+    let values = last.values.expect("contents");
+    let value = |name: &str| values.iter().find(|it| it.0 == name).map(|it| &it.1);
+    let offer = &value("offers").expect("offers")[0]["fields"];
+    assert!(offer[0][0] == "tasks" && offer[0][1].as_u64().is_some_and(|it| it > 0), "{offer}");
+    assert!(offer[1][0] == "completion" && offer[1][1]["time"].is_i64(), "{offer}");
+    let (me, other) = (&*last.sender, &*last.receiver);
+    let cast = &view.stepper.cast;
+    for actor in &cast.actors {
+        let seen = view.last(Some(&actor.name)).expect("an answer");
+        assert_eq!(seen.is_some(), actor.name == me || actor.name == other, "{}", actor.name);
+    }
+    // No message has the true run time of a job.
+    step(&view, r#"{"messages": 3000}"#);
+    let query = MessagesQuery { count: 10_000, ..MessagesQuery::default() };
+    let rows = view.messages(&query).expect("messages").rows;
+    let mut kinds = BTreeMap::new();
+    for row in rows {
+        let values = row.values.expect("contents");
+        assert!(values.iter().all(|(name, _)| !name.contains("run time")), "{values:?}");
+        kinds.insert(row.kind, values);
+    }
+    assert!(kinds["submit"].iter().any(|it| it.0 == "processors"), "{:?}", kinds["submit"]);
+    assert!(kinds["call"].iter().any(|it| it.0 == "tasks"), "{:?}", kinds["call"]);
+    // The knowledge of an actor has the contents of what it was told.
+    let grid = cast.actors.iter().find(|it| it.name == other).expect("an actor");
+    let told = view.panel(&grid.name).expect("a panel");
+    let told = told["told"].as_array().expect("a list").clone();
+    assert!(!told.is_empty() && told.iter().all(|it| it["values"].is_array()), "{told:?}");
+}
+
+#[test]
+fn granted_windows_are_planned_bars_and_have_words() {
+    let view = view(script("reservations", &[], Driver::Sequential).expect("one run"));
+    // The windows of all three jobs are granted before the first one of the second and the third job begins.
+    step(&view, r#"{"time": 900000000}"#);
+    let moment = view.stepper.moment();
+    let glimpse = moment.past.machines.values().next().expect("a machine");
+    let windows = glimpse.promises.iter().filter(|it| it.kind == PromiseKind::Window);
+    let jobs = Vec::from_iter(windows.filter_map(|it| Some(it.job?.0)));
+    assert_eq!(jobs.len(), 2, "{glimpse:?}");
+    let scene = view.scene().expect("charts");
+    let bars = Vec::from_iter(scene.charts[0].bars().copied());
+    drop(scene);
+    for job in jobs {
+        let is_it = |bar: &&Bar| bar.job == job && bar.look & flag::PLANNED != 0;
+        assert!(bars.iter().any(|bar| is_it(&bar)), "{job}: {bars:?} {glimpse:?}");
+        let story = view.job(job).expect("a job").story;
+        let text = Vec::from_iter(story.lines.iter().map(|it| it.text.as_str())).join("\n");
+        assert!(text.contains("a window from ") && text.contains(" is granted at north"), "{text}");
+        assert!(text.contains("its start is planned at north for "), "{text}");
+        assert!(text.contains(": granted: start "), "{text}");
+    }
+}
+
+#[test]
+fn a_timer_and_a_way_back_have_their_last_message() {
+    let view = view(quickstart());
+    assert!(view.last(None).expect("an answer").is_none());
+    step(&view, r#"{"message": {"kind": "wake"}}"#);
+    let last = view.last(None).expect("an answer").expect("a message");
+    assert_eq!(last.sender, last.receiver);
+    let timer = last.values.expect("contents");
+    assert!(timer.iter().any(|it| it.0 == "timer"), "{timer:?}");
+    let number = view.stepper.moment().number;
+    let before = view.last(None).expect("an answer").map(|it| (it.number, it.kind));
+    step(&view, r#"{"messages": 900}"#);
+    let version = view.stepper.set_out(Aim::Back(number)).expect("nothing goes on");
+    wait(&view, version);
+    assert_eq!(view.last(None).expect("an answer").map(|it| (it.number, it.kind)), before);
+}
+
 #[test]
 fn a_long_run_can_be_stopped_and_goes_on() {
     let view = view(
         script("quickstart", &[("workload.*.lublin.jobs", "100000")], Driver::Sequential)
             .expect("one run"),
     );
-    let before = view.stepper.go(Aim::Forward(Until::End)).expect("it begins");
-    assert_eq!(view.stepper.go(Aim::Forward(Until::End)).map_err(|it| it.status), Err(409));
+    let before = view.stepper.set_out(Aim::Forward(Until::End)).expect("it begins");
+    assert_eq!(view.stepper.set_out(Aim::Forward(Until::End)).map_err(|it| it.status), Err(409));
     // An answer does not wait for the run, which has no client.
     assert!(view.stepper.look(haggle_model::ActorId(0)).expect("an answer").is_some());
     while view.stepper.moment().number < 1_000 {
         sleep(Duration::from_millis(2));
     }
     view.stepper.stop();
-    assert_eq!(wait(&view, before), "stopped");
+    assert_eq!(wait(&view, before), "the step was stopped");
     let moment = view.stepper.moment();
     assert!(moment.phase == Phase::Paused && moment.number >= 1_000 && moment.next.is_some());
-    assert_eq!(step(&view, r#"{"messages": 1}"#), "1 message");
+    assert_eq!(step(&view, r#"{"messages": 1}"#), "1 message was delivered");
     assert_eq!(view.stepper.moment().number, moment.number + 1);
 }
 
@@ -500,7 +636,7 @@ fn an_error_of_the_run_leaves_its_state() {
     assert!(moment.error.as_ref().is_some_and(|it| it.contains("bad.swf")), "{:?}", moment.error);
     assert!(moment.past.over > 10 && view.job_table().expect("a table").rows() > 10);
     // The state before the error can be taken up again.
-    let before = view.stepper.go(Aim::Back(20)).expect("nothing goes on");
+    let before = view.stepper.set_out(Aim::Back(20)).expect("nothing goes on");
     wait(&view, before);
     let moment = view.stepper.moment();
     assert_eq!((moment.phase, moment.number, moment.error.clone()), (Phase::Paused, 20, None));
@@ -527,7 +663,7 @@ fn a_branch_has_the_same_past_and_another_future() {
     assert_ne!(said(&base.stepper.moment()), said(&branch.stepper.moment()));
     let late = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
     assert_eq!(late.err().map(|it| it.status), Some(409), "the run is over");
-    let before = base.stepper.go(Aim::Back(2_000)).expect("nothing goes on");
+    let before = base.stepper.set_out(Aim::Back(2_000)).expect("nothing goes on");
     wait(&base, before);
     for request in [
         r#"{}"#,

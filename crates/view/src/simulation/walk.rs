@@ -14,12 +14,13 @@ use haggle_recording::state_bytes;
 use haggle_runtime::{Driver, OtherWorld, RunError, Simulation, Step, World};
 use haggle_scenario::Scenario;
 
-use super::desk::{Desk, Shared};
+use super::desk::{Desk, desk, observe};
 use super::history::{History, Kept};
 use super::layout::Layout;
 use super::measures::Measures;
 use super::past::Past;
 use super::until::{Pattern, Until, read_condition};
+use crate::clock::elapsed;
 
 /// Messages between two looks at the outside: whether to stop, and whether the present state is to be shown.
 const INTERVAL: u64 = 16;
@@ -36,6 +37,21 @@ pub(crate) struct Script {
 }
 
 impl Script {
+    /// Number of jobs that will ever arrive; `None` = a change adds some later, or they cannot be read.
+    pub(crate) fn jobs(&self) -> Option<usize> {
+        let (world, _) = self.stage().ok()?;
+        if world.changes.iter().any(|change| change.arrivals.is_some()) {
+            return None;
+        }
+        let horizon = world.horizon.unwrap_or(Time::FOREVER);
+        let mut jobs = 0;
+        for job in world.arrivals.into_iter().flat_map(|(_, jobs)| jobs) {
+            // A job at the horizon still arrives.
+            jobs += usize::from(job.ok()?.submit <= horizon);
+        }
+        Some(jobs)
+    }
+
     /// The world at time zero, and its names.
     fn stage(&self) -> Result<(World, Cast), StageError> {
         let Stage { world, cast, .. } = Stage::set(&self.scenario, &self.folder)?;
@@ -108,8 +124,8 @@ impl Walk {
         let layout = Arc::new(Layout::of(&script.scenario, &cast));
         let cast = Arc::new(cast);
         let mut simulation = Simulation::new(world, script.driver)?;
-        let desk = Rc::new(RefCell::new(Desk::new(&cast, &layout)));
-        simulation.listen(Shared(Rc::clone(&desk)));
+        let desk = Rc::new(RefCell::new(desk(&cast, &layout)));
+        observe(&mut simulation, &desk);
         let mut walk = Walk {
             script,
             now: simulation.now().min(Time::ZERO),
@@ -158,8 +174,8 @@ impl Walk {
     /// A copy of the past, with the present knowledge of all machines.
     pub(crate) fn past(&self) -> Past {
         let mut desk = self.desk.borrow_mut();
-        desk.past_mut().look(|actor, time| self.simulation.glimpse_at(actor, time));
-        let mut past = desk.past().clone();
+        desk.listener_mut().look(|actor, time| self.simulation.glimpse_at(actor, time));
+        let mut past = desk.listener().clone();
         // All work has its records at the end of the run, also work that ran at the horizon.
         if self.next.is_none() && self.failed.is_none() {
             past.machines = Arc::default();
@@ -213,7 +229,7 @@ impl Walk {
                 self.each(look_out, |walk, step| {
                     measures.follow(&walk.simulation, step.to);
                     let desk = walk.desk.borrow();
-                    match condition.holds(|name| measures.value(desk.past(), name)) {
+                    match condition.holds(|name| measures.value(desk.listener(), name)) {
                         Ok(false) => None,
                         Ok(true) => Some(format!("the condition holds: {text}")),
                         Err(mistake) => {
@@ -253,7 +269,7 @@ impl Walk {
         let (world, _) = self.script.stage()?;
         let driver = self.script.driver;
         let (mut simulation, desk) = match kept {
-            None => (Simulation::new(world, driver)?, Desk::new(&self.cast, &self.layout)),
+            None => (Simulation::new(world, driver)?, desk(&self.cast, &self.layout)),
             Some(kept) => {
                 let snapshot = of_bytes(&kept.bytes, &self.script.scenario);
                 let snapshot = snapshot.ok_or(WalkError::State)?;
@@ -261,7 +277,7 @@ impl Walk {
             }
         };
         self.desk = Rc::new(RefCell::new(desk));
-        simulation.listen(Shared(Rc::clone(&self.desk)));
+        observe(&mut simulation, &self.desk);
         self.simulation = simulation;
         self.failed = None;
         self.now = self.simulation.now();
@@ -287,7 +303,10 @@ impl Walk {
         look_out: &mut dyn FnMut(&Walk) -> bool,
     ) -> Result<Stop, RunError> {
         let aim = self.number().saturating_add(count);
-        let words = if count == 1 { "1 message".to_owned() } else { format!("{count} messages") };
+        let words = match count {
+            1 => "1 message was delivered".to_owned(),
+            _ => format!("{count} messages were delivered"),
+        };
         self.each(look_out, |walk, _| (walk.number() >= aim).then(|| words.clone()))
     }
 
@@ -297,7 +316,10 @@ impl Walk {
         look_out: &mut dyn FnMut(&Walk) -> bool,
     ) -> Result<Stop, RunError> {
         let mut left = count;
-        let words = if count == 1 { "1 instant".to_owned() } else { format!("{count} instants") };
+        let words = match count {
+            1 => "1 instant is over".to_owned(),
+            _ => format!("{count} instants are over"),
+        };
         self.each(look_out, |walk, step| {
             // An instant is over if the next message is later.
             left -= u64::from(walk.next.is_some_and(|next| next > step.time));
@@ -310,7 +332,7 @@ impl Walk {
         time: Time,
         look_out: &mut dyn FnMut(&Walk) -> bool,
     ) -> Result<Stop, RunError> {
-        let reached = |time: Time| Stop::Reached(format!("time {time} s"));
+        let reached = |time: Time| Stop::Reached(format!("the time is {}", words(time)));
         let is_due = |walk: &Walk| walk.next.is_some_and(|next| next <= time);
         if is_due(self) {
             let stop = self.each(look_out, |walk, _| (!is_due(walk)).then(String::new))?;
@@ -330,9 +352,6 @@ impl Walk {
         job: JobId,
         look_out: &mut dyn FnMut(&Walk) -> bool,
     ) -> Result<Stop, RunError> {
-        if let Some(over) = self.over(job) {
-            return Ok(Stop::Reached(format!("job {} was over at {over} s", job.0)));
-        }
         self.each(look_out, |walk, _| walk.over(job).map(|_| format!("job {} is over", job.0)))
     }
 
@@ -341,12 +360,6 @@ impl Walk {
         job: JobId,
         look_out: &mut dyn FnMut(&Walk) -> bool,
     ) -> Result<Stop, RunError> {
-        if self.measures().runs(job) {
-            return Ok(Stop::Reached(format!("job {} runs", job.0)));
-        }
-        if let Some(over) = self.over(job) {
-            return Ok(Stop::Reached(format!("job {} was over at {over} s", job.0)));
-        }
         let cast = Arc::clone(&self.cast);
         self.each(look_out, |walk, step| {
             let census = walk.simulation.census(step.to);
@@ -359,7 +372,7 @@ impl Walk {
     }
 
     fn over(&self, job: JobId) -> Option<Time> {
-        self.desk.borrow().past().job(job)?.over
+        self.desk.borrow().listener().job(job)?.over
     }
 
     /// Delivers messages until `stop` gives a reason.
@@ -419,9 +432,14 @@ impl Pattern {
     fn fits(&self, step: &Step) -> bool {
         self.sender.is_none_or(|it| it == step.from)
             && self.receiver.is_none_or(|it| it == step.to)
-            && self.kind.as_deref().is_none_or(|it| it == step.kind)
+            && self.kind.is_none_or(|it| it == step.kind)
             && self.job.is_none_or(|it| Some(it) == step.job)
     }
+}
+
+/// A time in words.
+pub(crate) fn words(time: Time) -> String {
+    elapsed(time.as_micros())
 }
 
 /// The name of an actor.

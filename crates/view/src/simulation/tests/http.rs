@@ -114,7 +114,8 @@ fn two_clients_step_go_back_and_branch() {
     let mut waiting =
         served.send("GET", &format!("api/views/0/state?after={}", first["version"]), "");
     let state = served.change("api/views/0/steps", &json!({ "messages": 500 }));
-    assert_eq!((&state["messages"], &state["stopped_by"]), (&json!(500), &json!("500 messages")));
+    let words = "500 messages were delivered";
+    assert_eq!((&state["messages"], &state["stopped_by"]), (&json!(500), &json!(words)));
     let mut text = String::new();
     waiting.read_to_string(&mut text).expect("an answer");
     assert!(text.contains("\"state\":\"running\"") || text.contains("\"messages\":500"), "{text}");
@@ -160,6 +161,62 @@ fn two_clients_step_go_back_and_branch() {
         (&views["views"][1]["base"], &views["views"][1]["branch_at"]),
         (&json!(0), &state["now"])
     );
+}
+
+#[test]
+fn of_several_steps_at_once_one_begins() {
+    let served = Served::new(quickstart());
+    for (turn, body) in
+        [r#"{"messages": 1}"#, r#"{"end": true}"#].into_iter().cycle().take(12).enumerate()
+    {
+        let before = served.get("api/views/0/state")["version"].clone();
+        // A short step may be over before the next request comes, so they name the state from which they start.
+        let path = format!("api/views/0/steps?version={before}");
+        let answers = thread::scope(|scope| {
+            let ask = || served.ask("POST", &path, body);
+            let all = Vec::from_iter((0..12).map(|_| scope.spawn(ask)));
+            Vec::from_iter(all.into_iter().map(|it| it.join().expect("an answer")))
+        });
+        let begun = Vec::from_iter(answers.iter().filter(|it| it.0 == 202));
+        assert_eq!(begun.len(), 1, "{turn}: {answers:?}");
+        assert!(answers.iter().all(|it| it.0 == 202 || it.0 == 409), "{answers:?}");
+        // No state is older than the one that the answer names.
+        let named = begun[0].1["version"].as_u64().expect("a version");
+        assert!(named > before.as_u64().expect("a version"));
+        let state = served.get("api/views/0/state");
+        assert!(state["version"].as_u64().is_some_and(|it| it >= named), "{state}");
+        served.ask("POST", "api/views/0/stop", "");
+        while served.get("api/views/0/state")["state"] == "running" {
+            thread::sleep(Duration::from_millis(2));
+        }
+        served.change("api/views/0/back", &json!({ "to": 0 }));
+    }
+}
+
+#[test]
+fn the_state_after_an_answer_is_not_an_older_one() {
+    let served = Served::new(quickstart());
+    for turn in 0..60 {
+        let (path, body) = match turn % 3 {
+            2 => ("api/views/0/back", json!({ "messages": 3 })),
+            _ => ("api/views/0/steps", json!({ "messages": 40 })),
+        };
+        let before = served.get("api/views/0/state");
+        let (status, answer) = served.ask("POST", path, &body.to_string());
+        assert_eq!(status, 202, "{answer}");
+        let state = served.get("api/views/0/state");
+        assert!(state["version"].as_u64() >= answer["version"].as_u64(), "{answer} {state}");
+        assert!(state["state"] == "running" || state["messages"] != before["messages"], "{state}");
+        while served.get("api/views/0/state")["state"] == "running" {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    let set = json!({ "set": ["provider.*.policy=fcfs"] });
+    let (status, branch) = served.ask("POST", "api/views/0/branches", &set.to_string());
+    assert_eq!(status, 201, "{branch}");
+    let state = served.get("api/views/1/state");
+    assert!(state["version"].as_u64() >= branch["version"].as_u64(), "{branch} {state}");
+    assert!(state["state"] == "running" || state["messages"] != 0, "{state}");
 }
 
 #[test]
@@ -213,6 +270,9 @@ fn broken_requests_are_answered_by_errors() {
         ("GET", "api/views/0/told?actor=nobody", "", 404),
         ("GET", "api/views/0/jobs?as=nobody", "", 404),
         ("GET", "api/views/0/messages?as=nobody", "", 404),
+        ("GET", "api/views/0/last?as=nobody", "", 404),
+        ("POST", "api/views/0/steps?version=x", r#"{"messages": 1}"#, 400),
+        ("POST", "api/views/0/steps?version=99", r#"{"messages": 1}"#, 409),
         ("GET", "api/views/0/jobs/99999999", "", 404),
         ("GET", "api/views/0/picture?kind=gantt", "", 409),
         ("POST", "api/views/0/steps", "{", 400),
