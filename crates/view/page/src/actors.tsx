@@ -5,7 +5,8 @@ import { useEffect } from "preact/hooks";
 
 import { api, type Glimpse, type Told } from "./api";
 import { actorNames, actorShown, asActor, complain, isSimulation, overview, shownInterval, simulation, viewId } from "./state";
-import { at, compact, inWords } from "./words";
+import { Named, Records, Shown } from "./values";
+import { compact } from "./words";
 
 const ACTORS_MOST = 2000;
 
@@ -63,58 +64,20 @@ function Knowledge({ of }: { of: Glimpse }) {
         <>
             <h3>{`${of.name} (${of.kind})`}</h3>
             {of.left === true && <p class="hint">The actor has no more messages: it is shown as it left.</p>}
-            {of.machine !== null && <p>{inWords(of.machine)}</p>}
-            <Things title="Jobs" things={of.jobs} />
-            <Things title="Promises" things={of.promises} />
-            <Things title="Facts" things={of.facts} />
-        </>
-    );
-}
-
-const THINGS_MOST = 200;
-
-/** Things that are all objects are a table; other things are a list. */
-function Things({ title, things }: { title: string; things: readonly unknown[] }) {
-    if (things.length === 0) return null;
-    const shown = things.slice(0, THINGS_MOST);
-    const records = shown.filter((it): it is Record<string, unknown> => typeof it === "object" && it !== null && !Array.isArray(it));
-    const names = [...new Set(records.flatMap((it) => Object.keys(it)))];
-    return (
-        <>
-            <h3>{`${title} (${compact(things.length)})`}</h3>
-            {records.length === shown.length ? (
-                <div class="wide" tabIndex={0} role="region" aria-label={title}>
-                    <table>
-                        <thead>
-                            <tr>
-                                {names.map((name) => (
-                                    <th scope="col">{name.replaceAll("_", " ")}</th>
-                                ))}
-                            </tr>
-                        </thead>
-                        <tbody>
-                            {records.map((record) => (
-                                <tr>
-                                    {names.map((name) => (
-                                        <td>{inWords(record[name])}</td>
-                                    ))}
-                                </tr>
-                            ))}
-                        </tbody>
-                    </table>
-                </div>
-            ) : (
-                <ul>
-                    {shown.map((it) => (
-                        <li>{inWords(it)}</li>
-                    ))}
-                </ul>
+            {of.machine !== null && (
+                <p>
+                    <Named of={Object.entries(of.machine)} />
+                </p>
             )}
+            <Records title="Jobs" records={of.jobs} />
+            <Records title="Promises" records={of.promises} />
+            <Records title="Facts" records={of.facts} />
         </>
     );
 }
 
 function ToldTable({ told }: { told: readonly Told[] }) {
+    const known = told.some((it) => it.values !== null);
     return (
         <>
             <h3>Told by others</h3>
@@ -125,7 +88,7 @@ function ToldTable({ told }: { told: readonly Told[] }) {
                     <table>
                         <thead>
                             <tr>
-                                {["By", "Item", "Times", "First", "Last"].map((it) => (
+                                {["By", "Item", "Times", "First", "Last", ...(known ? ["Contents of the last"] : [])].map((it) => (
                                     <th scope="col">{it}</th>
                                 ))}
                             </tr>
@@ -134,10 +97,15 @@ function ToldTable({ told }: { told: readonly Told[] }) {
                             {told.map((row) => (
                                 <tr>
                                     <th scope="row">{row.sender}</th>
-                                    <td>{row.item}</td>
+                                    <td>{row.item.replaceAll("_", " ")}</td>
                                     <td class="number">{compact(row.count)}</td>
-                                    <td>{at(row.first)}</td>
-                                    <td>{at(row.last)}</td>
+                                    <td>
+                                        <Shown value={row.first === null ? null : { time: row.first }} />
+                                    </td>
+                                    <td>
+                                        <Shown value={row.last === null ? null : { time: row.last }} />
+                                    </td>
+                                    {known && <td class="contents">{row.values && <Named of={row.values} />}</td>}
                                 </tr>
                             ))}
                         </tbody>

@@ -68,6 +68,8 @@ export interface Overview {
     readonly metrics: readonly Metric[];
     readonly tables: readonly { readonly name: string; readonly rows: number | null }[];
     readonly messages: "all" | "counts" | "none";
+    /** Kinds of messages for which a simulation can wait. */
+    readonly kinds: readonly string[];
     readonly problems: readonly string[];
     readonly pictures: readonly string[];
 }
@@ -88,6 +90,13 @@ export interface TileAsk {
     readonly lanes: number;
     readonly beside: number | null;
     readonly as: string | null;
+}
+
+/** A page of the bars, then the marks, of a window. A mark has no job. */
+export interface Listed {
+    readonly bars: number;
+    readonly marks: number;
+    readonly rows: readonly { readonly job: number | null; readonly row: number; readonly rows: number; readonly start: number; readonly end: number; readonly style: number }[];
 }
 
 export interface Sum {
@@ -156,6 +165,10 @@ export interface Match {
     readonly row?: number;
 }
 
+/** A value with its unit: times and spans are microseconds. */
+export type Typed = Value | readonly Typed[] | { readonly time: number } | { readonly span: number } | { readonly job: number } | { readonly fields: Values };
+export type Values = readonly (readonly [string, Typed])[];
+
 export interface Message {
     /** Null for a message that did not arrive as it was sent. */
     readonly number: number | null;
@@ -165,6 +178,8 @@ export interface Message {
     readonly kind: string;
     readonly job: number | null;
     readonly fault: string | null;
+    /** Null if the contents are not known. */
+    readonly values: Values | null;
 }
 
 export interface Messages {
@@ -179,6 +194,8 @@ export interface Told {
     readonly count: number;
     readonly first: number | null;
     readonly last: number | null;
+    /** Contents of the last message; null if they are not known. */
+    readonly values: Values | null;
 }
 
 export interface Differences {
@@ -244,10 +261,10 @@ export interface Branch {
 export interface Glimpse {
     readonly name: string;
     readonly kind: string;
-    readonly machine: unknown;
-    readonly jobs: readonly unknown[];
-    readonly promises: readonly unknown[];
-    readonly facts: readonly unknown[];
+    readonly machine: Readonly<Record<string, Typed>> | null;
+    readonly jobs: readonly Readonly<Record<string, Typed>>[];
+    readonly promises: readonly Readonly<Record<string, Typed>>[];
+    readonly facts: readonly Readonly<Record<string, Typed>>[];
     readonly told: readonly Told[];
     /** True after the last message of the actor. */
     readonly left?: boolean;
@@ -330,6 +347,8 @@ export const api = {
         const path = seen(id, `/charts/${chart}/tile`, { from, to, columns, first_row, rows, lanes, beside, numbers: beside === null ? null : numbers(id) });
         return readTile(await (await answer(path, signal ? { signal } : {})).arrayBuffer());
     },
+    bars: (id: number, chart: number, ask: { from: number; to: number; first_row: number; rows: number; first: number; count: number }) =>
+        get<Listed>(seen(id, `/charts/${chart}/bars`, { ...ask, numbers: numbers(id) })),
     at: (id: number, chart: number, time: number, row: number) =>
         get<{ job: number | null }>(seen(id, `/charts/${chart}/at`, { time, row, numbers: numbers(id) })),
     sum: (id: number, chart: number, from: number, to: number, first_row: number, rows: number, signal?: AbortSignal) =>
@@ -352,9 +371,12 @@ export const api = {
     pictureBlob: async (id: number, ask: Readonly<Record<string, Parameter>>) =>
         (await answer(seen(id, "/picture", ask))).blob(),
     state: (id: number, after: number | null, signal?: AbortSignal) => get<SimulationState>(seen(id, "/state", { after }), signal),
-    step: (id: number, step: Step) => post<{ version: number }>(view(id, "/steps"), step),
+    /** A step from the state of a version; refused if there is a later state. */
+    step: (id: number, step: Step, version: number) => post<{ version: number }>(view(id, `/steps${query({ version })}`), step),
     stop: (id: number) => post(view(id, "/stop")),
-    back: (id: number, to: Back) => post(view(id, "/back"), to),
+    back: (id: number, to: Back, version: number) => post<{ version: number }>(view(id, `/back${query({ version })}`), to),
     branch: (id: number, changes: Branch) => post<{ id: number }>(view(id, "/branches"), changes),
+    /** The last message that was delivered. */
+    last: (id: number) => get<Message | null>(seen(id, "/last")),
     actor: (id: number, actor: string) => get<Glimpse>(seen(id, `/actors/${encodeURIComponent(actor)}`)),
 };

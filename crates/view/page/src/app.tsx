@@ -69,9 +69,11 @@ function Head() {
                 <Tool label="Legend (H)" onClick={() => (state.dialog.value = "legend")}>
                     Legend
                 </Tool>
-                <Tool label="Save a picture (X)" onClick={() => (state.dialog.value = "save")}>
-                    Save
-                </Tool>
+                {!state.isSimulation.value && (
+                    <Tool label="Save a picture (X)" onClick={() => (state.dialog.value = "save")}>
+                        Save
+                    </Tool>
+                )}
                 <Tool label="Tabs beside the charts (P)" pressed={state.sideOpen.value} onClick={() => (state.sideOpen.value = !state.sideOpen.value)}>
                     Tabs
                 </Tool>

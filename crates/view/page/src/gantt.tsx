@@ -1,11 +1,12 @@
 /** The Gantt charts: one scrolled area with canvases, on which only the charts in sight are drawn. */
 
 import { effect, useComputed, useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { api, type Chart, ONLY_THERE } from "./api";
 import { timeAt } from "./axis";
 import { bandsIn, bandsOf } from "./bands";
+import { BarTable } from "./bars";
 import { flatPainter } from "./flat";
 import { glPainter } from "./gl";
 import { HEADER, inSight, layout, type Pane } from "./layout";
@@ -13,7 +14,7 @@ import { drawGround, drawOver } from "./overlay";
 import { questions } from "./newest";
 import type { Painter } from "./painter";
 import { attach, intervalOn } from "./pointer";
-import { bars as barsOf, sceneOf, type Scene } from "./scene";
+import { sceneOf, type Scene } from "./scene";
 import * as state from "./state";
 import { Sheets } from "./sheets";
 import { hit, paint, type Drawn, type Hit, type View } from "./stage";
@@ -22,14 +23,11 @@ import { MARKS, styleInWords } from "./tile";
 import { duration } from "./ticks";
 import { askOf, TileCache } from "./tiles";
 import { tip } from "./tooltip";
-import { atPixel, compact, percent } from "./words";
+import { atPixel, compact, counted, percent } from "./words";
 import { gutter, crosshair } from "./measure";
 
 /** After so long without a change, the window rests, ms. */
 const REST = 140;
-
-/** Rows of a pane's table for screen readers. */
-const TABLE_MOST = 200;
 
 class Stage {
     drawn: Drawn[] = [];
@@ -278,12 +276,13 @@ function Header({ pane }: { pane: Pane }) {
 
 function facts(chart: Chart): string {
     if (chart.hidden) return `hidden from ${state.overview.value?.seen_by ?? ""}`;
-    const parts = [`${compact(chart.rows)} ${chart.row_unit}`];
+    const isGrid = chart.kind === "grid";
+    const parts = [isGrid ? `at most ${compact(chart.rows)} ${chart.row_unit} at once` : `${compact(chart.rows)} ${chart.row_unit}`];
     if (chart.bands > 1) parts.push(`${compact(chart.bands)} resources`);
     if (chart.scheduler) parts.push(chart.scheduler);
     if (chart.speed !== null && chart.speed !== 1) parts.push(`speed ${chart.speed}`);
     if (chart.utilisation !== null) parts.push(`${percent(chart.utilisation)} used`);
-    if (chart.jobs !== null) parts.push(`${compact(chart.jobs)} jobs`);
+    if (chart.jobs !== null) parts.push(`${counted(chart.jobs, isGrid ? "attempt" : "job")} started`);
     return parts.join(" · ");
 }
 
@@ -364,50 +363,3 @@ function describe(found: Hit, view: View, x: number): string[] {
     }
     return lines;
 }
-
-/** The bars in sight as a table, made anew when the window rests. */
-function BarTable() {
-    const rows = useSignal<readonly (readonly (string | number)[])[]>([]);
-    const timer = useMemo(() => ({ id: 0 as ReturnType<typeof setTimeout> | 0 }), []);
-    useEffect(
-        () =>
-            effect(() => {
-                void [state.time.value, state.overview.value, state.besideOverview.value, state.rowWindows.value, state.closed.value, state.asActor.value];
-                if (timer.id !== 0) clearTimeout(timer.id);
-                timer.id = setTimeout(() => (rows.value = tableOf()), 700);
-            }),
-        [],
-    );
-    return (
-        <div class={state.tables.value ? "as-table" : "hidden-table"} tabIndex={state.tables.value ? 0 : -1} role="region" aria-label="Table of the bars in sight">
-            <table>
-                <caption>{`Bars in sight (at most ${TABLE_MOST}; zoom in for others)`}</caption>
-                <thead>
-                    <tr>
-                        {["Chart", "Job", "First row", "Rows", "From", "Until", "Kind"].map((it) => (
-                            <th scope="col">{it}</th>
-                        ))}
-                    </tr>
-                </thead>
-                <tbody>
-                    {rows.value.map((row) => (
-                        <tr>
-                            {row.map((cell) => (
-                                <td>{cell}</td>
-                            ))}
-                        </tr>
-                    ))}
-                </tbody>
-            </table>
-        </div>
-    );
-}
-
-function tableOf(): (string | number)[][] {
-    if (!stage?.view) return [];
-    const { view, drawn } = stage;
-    const pixel = view.time.span / (view.width - view.gutter);
-    const found = barsOf(drawn, view.ratio, TABLE_MOST);
-    return found.map((bar) => [bar.chart, bar.job === ONLY_THERE ? "–" : bar.job, bar.row, bar.rows, atPixel(timeOf(view, bar.x), pixel), atPixel(timeOf(view, bar.x + bar.width), pixel), bar.words]);
-}
-

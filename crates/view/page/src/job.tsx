@@ -1,12 +1,16 @@
 /** The selected job: its story, its attempts and all of its values. */
 
-import type { Value } from "./api";
+import type { Typed, Value } from "./api";
 import { details, detailsError, goTo, job, neighbour, select, zoomToSelection } from "./state";
 import { partsOf, type StoryLine, type StoryTable } from "./story";
+import { Records } from "./values";
 import { at, spanOfSeconds, valueInWords } from "./words";
 
 /** Fields of attempts and promises that are times of the interface, µs. */
-const TIMES = new Set(["queued", "start", "end", "time", "promised", "at", "made", "kept_at"]);
+const TIMES = new Set(["queued", "start", "end", "time"]);
+
+const withTimes = (record: Readonly<Record<string, Value>>): Readonly<Record<string, Typed>> =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, TIMES.has(name) && typeof value === "number" ? { time: value } : value]));
 
 export function JobTab() {
     const shown = details.value;
@@ -36,8 +40,8 @@ export function JobTab() {
                     {partsOf(story.lines).map((part) => ("table" in part ? <TableItem table={part.table} /> : <LineItem line={part.line} />))}
                 </ol>
             )}
-            {shown.attempts.length > 0 && <Records title="Attempts" records={shown.attempts} />}
-            {shown.promises.length > 0 && <Records title="Promises" records={shown.promises} />}
+            <Records title="Attempts" records={shown.attempts.map(withTimes)} />
+            <Records title="Promises" records={shown.promises.map(withTimes)} />
             <h3>Values</h3>
             <table class="values">
                 <tbody>
@@ -94,36 +98,5 @@ function TableItem({ table: { head, rows, numeric } }: { table: StoryTable }) {
                 </table>
             </div>
         </li>
-    );
-}
-
-/** Records with the same fields as a table. */
-export function Records({ title, records }: { title: string; records: readonly Readonly<Record<string, Value>>[] }) {
-    const names = [...new Set(records.flatMap((it) => Object.keys(it)))];
-    return (
-        <>
-            <h3>{title}</h3>
-            <div class="wide" tabIndex={0} role="region" aria-label={title}>
-                <table>
-                    <thead>
-                        <tr>
-                            {names.map((name) => (
-                                <th scope="col">{name.replaceAll("_", " ")}</th>
-                            ))}
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {records.map((record) => (
-                            <tr>
-                                {names.map((name) => {
-                                    const value = record[name];
-                                    return <td>{TIMES.has(name) && typeof value === "number" ? at(value) : valueInWords(value)}</td>;
-                                })}
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
-            </div>
-        </>
     );
 }

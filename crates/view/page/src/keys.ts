@@ -1,6 +1,6 @@
 /** One table of all actions: the keys are bound from it, and the help lists it. */
 
-import { goBack, runUntil, stepBy, stopRun } from "./steps";
+import { goBack, reachBoth, runUntil, stepBy, stopRun } from "./steps";
 import * as state from "./state";
 import { toggleTheme } from "./theme";
 
@@ -62,6 +62,12 @@ function escape(): void {
     else state.select(null);
 }
 
+/** The form that saves a picture, or the reason why there is none. */
+function save(): void {
+    if (state.isSimulation.value) state.notice.value = { text: "A simulation has no pictures: they are drawn from the tables of a run.", help: "Write the tables with `haggle run`, and view them." };
+    else open("save")();
+}
+
 const open = (dialog: state.Dialog) => () => void (state.dialog.value = state.dialog.value === dialog ? null : dialog);
 const toTab = (tab: state.Tab) => () => {
     state.sideOpen.value = true;
@@ -110,12 +116,13 @@ export const ACTIONS: readonly Action[] = [
     { group: "Simulation", keys: ["Shift+I"], text: "Back one instant", run: () => goBack({ instants: 1 }), stepped: true },
     { group: "Simulation", keys: ["Shift+B"], text: "Back to a time or a message", run: open("back"), stepped: true },
     { group: "Simulation", keys: ["n"], text: "New branch from here", run: open("branch"), stepped: true },
+    { group: "Simulation", keys: ["y"], text: "Both simulations to the later one of their times", run: () => void reachBoth().catch(state.complain), stepped: true },
     { group: "Simulation", keys: ["o"], text: "Follow the time of the simulation", run: () => void (state.follow.value = !state.follow.value), stepped: true },
     ...state.TABS.map((tab, at): Action => ({ group: "Page", keys: [String(at + 1)], text: `Tab ${tab.title}`, run: toTab(tab.id) })),
     { group: "Page", keys: ["r"], text: "Show each pane as a table", run: () => void (state.tables.value = !state.tables.value) },
     { group: "Page", keys: ["m"], text: "Close or open the table of jobs", run: () => void (state.tableOpen.value = !state.tableOpen.value) },
     { group: "Page", keys: ["p"], text: "Close or open the tabs beside the charts", run: () => void (state.sideOpen.value = !state.sideOpen.value) },
-    { group: "Page", keys: ["x"], text: "Save a picture", run: open("save") },
+    { group: "Page", keys: ["x"], text: "Save a picture", run: save },
     { group: "Page", keys: ["t"], text: "Dark or light", run: toggleTheme },
     { group: "Page", keys: ["h"], text: "Legend", run: open("legend") },
     { group: "Page", keys: ["?"], text: "Keys", run: open("help") },
@@ -134,7 +141,22 @@ export function nameOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" |
 function isTaken(target: EventTarget | null, name: string): boolean {
     if (!(target instanceof HTMLElement)) return false;
     if (target.closest("input, textarea, select, dialog")) return name !== "Escape" || target.closest("dialog") !== null;
-    return (name === "Space" || name === "Enter") && target.closest("button, a, summary") !== null;
+    // Enter activates what the keyboard has reached. Space does so where it has no other action.
+    const activates = name === "Enter" || (name === "Space" && !state.isSimulation.value);
+    return activates && target.closest("button, a, summary") !== null;
+}
+
+/** Leaves a button that the pointer has pressed, so that keys do the same after a click as before. */
+function leaveButton(event: MouseEvent): void {
+    const { activeElement: focused } = document;
+    const isPointer = event.detail > 0;
+    if (isPointer && focused instanceof HTMLButtonElement && focused.closest("dialog") === null) focused.blur();
+}
+
+/** A button with the focus acts when Space is released, unless this is prevented. */
+function keepButton(event: KeyboardEvent): void {
+    const isButton = event.target instanceof HTMLElement && event.target.closest("button, summary") !== null;
+    if (nameOf(event) === "Space" && state.isSimulation.value && isButton && !isTaken(event.target, "Space")) event.preventDefault();
 }
 
 export function bindKeys(): () => void {
@@ -148,7 +170,13 @@ export function bindKeys(): () => void {
         action.run();
     };
     document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
+    document.addEventListener("keyup", keepButton);
+    document.addEventListener("click", leaveButton);
+    return () => {
+        document.removeEventListener("keydown", pressed);
+        document.removeEventListener("keyup", keepButton);
+        document.removeEventListener("click", leaveButton);
+    };
 }
 
 /** A key as it is printed. */

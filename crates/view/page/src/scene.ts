@@ -77,14 +77,12 @@ interface Piece {
 }
 
 /** All bars in sight. Pieces of one bar in neighbouring tiles are one bar again. */
-export function bars(drawn: readonly Drawn[], ratio: number, most = Number.POSITIVE_INFINITY): SceneBar[] {
+export function bars(drawn: readonly Drawn[], ratio: number): SceneBar[] {
     const groups = new Map<string, Piece[]>();
-    let count = 0;
     for (const { pane, tile, place, clip } of drawn) {
-        for (let at = 0; at < tile.bars.count && count < most; at += 1) {
+        for (let at = 0; at < tile.bars.count; at += 1) {
             const box = boxOf(tile.bars, at, place, clip, ratio);
             if (!box) continue;
-            count += 1;
             const [job, row, rows, style] = [tile.bars.job[at] ?? 0, tile.bars.row[at] ?? 0, tile.bars.rows[at] ?? 1, tile.bars.style[at] ?? 0];
             const bar = { view: pane.view, chart: pane.chart.name, job, row, rows, style, words: styleInWords(style), ...box };
             const name = `${pane.view}|${pane.chart.id}|${job}|${row}|${style}`;

@@ -6,7 +6,8 @@ import { crosshair, gutter, plotWidth } from "./measure";
 import { actorsIn, messageActor, messages, MESSAGES_MOST, pointed, scopeNow, type Scope } from "./messages";
 import { actorNames, goTo, overview, select, time } from "./state";
 import { palette } from "./theme";
-import { at as timeInWords } from "./words";
+import { Named } from "./values";
+import { at as timeInWords, counted } from "./words";
 import { intervalOn } from "./pointer";
 import { tip } from "./tooltip";
 
@@ -162,7 +163,7 @@ function Ordered() {
     const width = names.length * COLUMN;
     return (
         <>
-            <p class="count">{`${found.total} messages ${ofScope(found.scope)}${found.total > found.rows.length ? `, the first ${MESSAGES_MOST} are listed` : ""}`}</p>
+            <p class="count">{`${counted(found.total, "message")} ${ofScope(found.scope)}${found.total > found.rows.length ? `, the first ${MESSAGES_MOST} are listed` : ""}`}</p>
             <div class="wide" tabIndex={0} role="region" aria-label="Messages in order">
                 <table class="messages">
                     <thead>
@@ -194,6 +195,11 @@ function Ordered() {
                                     {row.fault && <em class="bad">{` ${row.fault}`}</em>}
                                     {row.job !== null && found.scope?.kind !== "job" && (
                                         <button type="button" class="plain" onClick={() => select(row.job, { reveal: true, open: false })}>{` job ${row.job}`}</button>
+                                    )}
+                                    {row.values && row.values.length > 0 && (
+                                        <p class="contents">
+                                            <Named of={row.values} />
+                                        </p>
                                     )}
                                 </td>
                                 <td>

@@ -8,6 +8,7 @@ import { around, centred, fitted, interval as intervalOf, moved, position, timeW
 
 export { asActor, viewId };
 import { Newest } from "./newest";
+import { counted } from "./words";
 
 export type Tab = "job" | "interval" | "messages" | "summary" | "actors" | "compare";
 export const TABS: readonly { readonly id: Tab; readonly title: string }[] = [
@@ -342,7 +343,7 @@ async function arrive(state: SimulationState): Promise<void> {
     await refresh();
     if (follow.value && before && before.now !== state.now) keepNowInSight(state.now);
     if (state.state !== "running" && (before?.state === "running" || before?.messages !== state.messages)) {
-        say(`${state.state}: ${state.messages} messages${state.stopped_by ? `, stopped by ${state.stopped_by}` : ""}`);
+        say(`${state.state}: ${counted(state.messages, "message")}${state.stopped_by ? `, ${state.stopped_by}` : ""}`);
     }
 }
 

@@ -1,47 +1,101 @@
 /** Stepping a simulation: the bar below the header, and the forms for breakpoints, going back and branches. */
 
-import { signal, useSignal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 
-import { api, type Back, type Step } from "./api";
+import { api, Refusal, type Back, type Message, type Step } from "./api";
 import { Form } from "./form";
 import * as state from "./state";
 import { readTime } from "./ticks";
-import { at, compact } from "./words";
+import { Named, Shown } from "./values";
+import { at, compact, counted } from "./words";
 
 /** The last breakpoint of the form; Enter runs to it again. */
 const breakpoint = signal<Step | null>(null);
 
 const paused = () => state.simulation.value?.state === "paused";
 
-async function act(action: () => Promise<unknown>): Promise<void> {
+/** The view and the version of the last step that was begun here: older states on the page are out of date. */
+let begun = { view: -1, version: 0 };
+let asking = false;
+
+/** Sends a request that changes the simulation, from the state on the page. A second one waits for the state after the first. */
+async function change(send: (id: number, version: number) => Promise<{ version: number } | null>): Promise<void> {
+    const [id, now] = [state.viewId.value, state.simulation.value];
+    if (!now || asking || (begun.view === id && now.version < begun.version)) return;
+    asking = true;
     try {
         state.notice.value = null;
-        await action();
-    } catch (cause) {
-        state.complain(cause);
+        const made = await send(id, now.version);
+        if (made) begun = { view: id, version: made.version };
+    } finally {
+        asking = false;
     }
 }
 
+const isBusy = () => {
+    if (state.simulation.value?.state !== "running") return false;
+    state.notice.value = { text: "The simulation is running.", help: "Stop it first, with the key `.`." };
+    return true;
+};
+
+/** Begins a step; the promise fails if it is refused. */
+async function begin(step: Step): Promise<void> {
+    await change((id, version) => api.step(id, step, version));
+}
+
 export function stepBy(step: Step): void {
-    if (!state.isSimulation.value) return;
-    if (state.simulation.value?.state === "running") return state.say("The simulation is running. Stop it first.");
-    void act(() => api.step(state.viewId.value, step));
+    if (!state.isSimulation.value || isBusy()) return;
+    void begin(step).catch(state.complain);
 }
 
 export function stopRun(): void {
-    void act(() => api.stop(state.viewId.value));
+    void api.stop(state.viewId.value).catch(state.complain);
 }
 
 export function goBack(to: Back): void {
-    if (state.simulation.value?.state === "running") return state.say("The simulation is running. Stop it first.");
-    void act(() => api.back(state.viewId.value, to));
+    if (!state.isSimulation.value || isBusy()) return;
+    void change((id, version) => api.back(id, to, version)).catch(state.complain);
 }
 
 export function runUntil(): void {
     if (breakpoint.value) stepBy(breakpoint.value);
     else state.dialog.value = "until";
 }
+
+/** Steps a simulation to a time, and waits for the end of the step. */
+async function reach(id: number, time: number): Promise<void> {
+    const now = await api.state(id, null);
+    if (now.state === "over" || now.state === "failed") return;
+    const made = await api.step(id, { time }, now.version);
+    let after = made?.version ?? now.version;
+    for (;;) {
+        const then = await api.state(id, after);
+        if (then.state !== "running") return;
+        after = then.version;
+    }
+}
+
+/** Steps both simulations on the axis to the later one of their times. */
+export async function reachBoth(): Promise<void> {
+    const [here, there] = [state.viewId.value, state.besideId.value];
+    if (there === null || state.besideOverview.value?.kind !== "simulation") {
+        state.notice.value = { text: "There is no second simulation on the axis.", help: "Make a branch, or choose another simulation in the tab Compare." };
+        return;
+    }
+    const states = await Promise.all([api.state(here, null), api.state(there, null)]);
+    if (states.some((it) => it.state === "running")) {
+        state.notice.value = { text: "One of both simulations is running.", help: "Stop it first." };
+        return;
+    }
+    const time = Math.max(...states.map((it) => it.now));
+    await Promise.all([reach(here, time), reach(there, time)]);
+    await state.refresh();
+    state.say(`Both simulations are at ${at(time)}.`);
+}
+
+const moment = (time: number) => (time === 0 ? "the start" : at(time));
 
 export function StepBar() {
     const span = useSignal("1h");
@@ -50,6 +104,7 @@ export function StepBar() {
     const running = now?.state === "running";
     const idle = !paused();
     const ends = now?.state === "over" || now?.state === "failed";
+    const second = state.besideOverview.value?.kind === "simulation" ? state.besideOverview.value : null;
     const bySpan = () => {
         const length = readTime(span.value);
         if (length === null || length <= 0) state.notice.value = { text: `\`${span.value}\` is no length of time.`, help: "Write, for example, `90s`, `15min`, `2h` or `3d`." };
@@ -90,16 +145,64 @@ export function StepBar() {
             <Tool label="New branch from here (N)" disabled={running || !now} onClick={() => (state.dialog.value = "branch")}>
                 Branch…
             </Tool>
+            {second && (
+                <Tool label="Both simulations to the later one of their times (Y)" disabled={running || !now} onClick={() => void reachBoth().catch(state.complain)}>
+                    ⇥ Both
+                </Tool>
+            )}
             {now && (
                 <span class="now" role="status" data-testid="now">
                     <b class={`state ${now.state}`}>{now.state}</b>
-                    {` at ${at(now.now)} · ${compact(now.messages)} messages${now.jobs === null || now.jobs_over === null ? "" : ` · ${compact(now.jobs_over)} of ${compact(now.jobs)} jobs over`}`}
-                    {now.next !== null && !ends && ` · next ${at(now.next)}`}
-                    {now.stopped_by && ` · stopped by ${now.stopped_by}`}
+                    <span title={`${compact(now.now)} µs`}>{` at ${moment(now.now)}`}</span>
+                    {` · ${counted(now.messages, "message")}${now.jobs === null || now.jobs_over === null ? "" : ` · ${compact(now.jobs_over)} of ${counted(now.jobs, "job")} over`}`}
+                    {now.next !== null && !ends && ` · next message at ${moment(now.next)}`}
+                    {now.stopped_by && ` · ${now.stopped_by}`}
                     {now.error && <span class="bad">{` ${now.error}`}</span>}
+                    {second && ` · ${second.name}: at ${moment(second.now ?? 0)}`}
                 </span>
             )}
+            <LastMessage />
         </div>
+    );
+}
+
+/** The message that was delivered last, as far as the actor of the view knows it. */
+function LastMessage() {
+    const last = useSignal<Message | null>(null);
+    useEffect(() => {
+        let asked = 0;
+        return effect(() => {
+            const [id, now] = [state.viewId.value, state.simulation.value];
+            void [now?.version, state.asActor.value];
+            asked += 1;
+            const mine = asked;
+            if (!now) return void (last.value = null);
+            api.last(id)
+                .then((it) => {
+                    if (mine === asked) last.value = it;
+                })
+                .catch(state.complain);
+        });
+    }, []);
+    const it = last.value;
+    const as = state.asActor.value;
+    if (!it) return <p class="last" data-testid="last">{as === null ? "No message has been delivered." : `The last message was not to or from ${as}.`}</p>;
+    return (
+        <p class="last" data-testid="last">
+            {"Last message: "}
+            <Shown value={{ time: it.time }} />
+            {it.sender === it.receiver ? ` · ${it.sender} to itself · ` : ` · ${it.sender} to ${it.receiver} · `}
+            <b>{it.kind.replaceAll("_", " ")}</b>
+            {it.job !== null && (
+                <button type="button" class="plain" onClick={() => state.select(it.job, { reveal: true })}>{` job ${it.job}`}</button>
+            )}
+            {it.values && it.values.length > 0 && (
+                <>
+                    {" · "}
+                    <Named of={it.values} />
+                </>
+            )}
+        </p>
     );
 }
 
@@ -109,6 +212,12 @@ function Tool({ label, disabled, onClick, children }: { label: string; disabled:
             {children}
         </button>
     );
+}
+
+/** A refusal and its remedy in a line. */
+function complaint(cause: unknown): string {
+    const help = cause instanceof Refusal && cause.help ? `: ${cause.help}` : "";
+    return `${cause instanceof Error ? cause.message : String(cause)}${help}`;
 }
 
 const KINDS = [
@@ -125,6 +234,7 @@ export function UntilForm() {
     const text = useSignal("");
     const [sender, receiver, word] = [useSignal(""), useSignal(""), useSignal("")];
     const wrong = useSignal<string | null>(null);
+    const busy = useSignal(false);
     const step = (): Step | string => {
         const job = /^\d+$/.test(number.value.trim()) ? Number(number.value) : null;
         switch (kind.value) {
@@ -145,12 +255,17 @@ export function UntilForm() {
     const submit = () => {
         const made = step();
         if (typeof made === "string") return void (wrong.value = made);
-        breakpoint.value = made;
-        state.dialog.value = null;
-        stepBy(made);
+        busy.value = true;
+        begin(made)
+            .then(() => {
+                breakpoint.value = made;
+                state.dialog.value = null;
+            })
+            .catch((cause: unknown) => (wrong.value = complaint(cause)))
+            .finally(() => (busy.value = false));
     };
     return (
-        <Form title="Run until" submit="Run" onSubmit={submit} wrong={wrong.value}>
+        <Form title="Run until" submit="Run" onSubmit={submit} wrong={wrong.value} busy={busy.value}>
             <label class="field">
                 Stop when
                 <select value={kind.value} onChange={(event) => (kind.value = event.currentTarget.value as typeof kind.value)}>
@@ -171,7 +286,12 @@ export function UntilForm() {
                     <ActorChoice label="To" chosen={receiver.value} choose={(it) => (receiver.value = it)} />
                     <label class="field">
                         Kind (any if empty)
-                        <input value={word.value} onInput={(event) => (word.value = event.currentTarget.value)} />
+                        <input list="kinds" value={word.value} onInput={(event) => (word.value = event.currentTarget.value)} />
+                        <datalist id="kinds">
+                            {state.overview.value?.kinds.map((it) => (
+                                <option value={it} />
+                            ))}
+                        </datalist>
                     </label>
                 </>
             )}
@@ -234,7 +354,7 @@ export function BackForm() {
                 {kind.value === "time" ? "Time" : "Message"}
                 <input value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
             </label>
-            {now && <p class="hint">{`The simulation is at ${at(now.now)}, message ${now.messages}. It can go back to message ${now.earliest}.`}</p>}
+            {now && <p class="hint">{`The simulation is at ${at(now.now)}, after ${counted(now.messages, "message")}. It can go back to its start, before message 1.`}</p>}
         </Form>
     );
 }
@@ -260,12 +380,12 @@ export function BranchForm() {
             .then(async (made) => {
                 await state.loadViews();
                 state.dialog.value = null;
-                if (made) await state.openView(made.id, { keepTime: true, beside: base });
+                if (!made) return;
+                await state.openView(made.id, { keepTime: true, beside: base });
+                state.sideOpen.value = true;
+                state.tab.value = "compare";
             })
-            .catch((cause: unknown) => {
-                const help = cause instanceof Error && "help" in cause && typeof cause.help === "string" ? ` ${cause.help}` : "";
-                wrong.value = `${cause instanceof Error ? cause.message : String(cause)}${help}`;
-            })
+            .catch((cause: unknown) => (wrong.value = complaint(cause)))
             .finally(() => (busy.value = false));
     };
     return (
@@ -286,7 +406,7 @@ export function BranchForm() {
                 Seed of the draws from here on (the same if empty)
                 <input inputMode="numeric" value={seed.value} onInput={(event) => (seed.value = event.currentTarget.value)} />
             </label>
-            <p class="hint">The branch is a view of its own from this instant. Both are shown on one axis, and either can be stepped.</p>
+            <p class="hint">The branch is a view of its own from this instant. Both are shown on one axis, and compared. The key Y steps both to the same time.</p>
         </Form>
     );
 }

@@ -1,7 +1,7 @@
 /** Metrics of the run, its tables and its problems. */
 
 import { besideOverview, overview } from "./state";
-import { compact, valueInWords } from "./words";
+import { compact, counted, valueInWords } from "./words";
 
 export function SummaryTab() {
     const here = overview.value;
@@ -56,7 +56,7 @@ export function SummaryTab() {
                         <th scope="col">Scheduler</th>
                         <th scope="col">Rows</th>
                         <th scope="col">Utilisation</th>
-                        <th scope="col">Jobs</th>
+                        <th scope="col">Started</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -66,7 +66,7 @@ export function SummaryTab() {
                             <td>{chart.hidden ? "hidden" : (chart.scheduler ?? "–")}</td>
                             <td>{chart.hidden ? "–" : compact(chart.rows)}</td>
                             <td>{chart.utilisation === null ? "–" : `${(100 * chart.utilisation).toFixed(1)} %`}</td>
-                            <td>{chart.jobs === null ? "–" : compact(chart.jobs)}</td>
+                            <td>{chart.jobs === null ? "–" : counted(chart.jobs, chart.kind === "grid" ? "attempt" : "job")}</td>
                         </tr>
                     ))}
                 </tbody>

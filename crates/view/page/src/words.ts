@@ -40,13 +40,7 @@ export function atPixel(time: number, pixel: number): string {
     return elapsed(Math.round(time / unit) * unit, Math.min(pixel, unit));
 }
 
-/** Any data as short text, for facts of an actor. */
-export function inWords(data: unknown): string {
-    if (data === null || data === undefined) return "–";
-    if (typeof data === "number") return precise(data);
-    if (typeof data !== "object") return String(data);
-    if (Array.isArray(data)) return data.map(inWords).join(", ");
-    return Object.entries(data)
-        .map(([name, value]) => `${name.replaceAll("_", " ")} ${inWords(value)}`)
-        .join(", ");
+/** A number with its noun, such as `1 message` and `2,500 messages`. */
+export function counted(number: number, one: string, many = `${one}s`): string {
+    return `${compact(number)} ${number === 1 ? one : many}`;
 }

@@ -100,6 +100,63 @@ test("a message of a kind stops the run, and Enter runs to the next one", async 
     assert.ok(second.now >= first.now);
 });
 
+test("a kind that does not exist is refused, and the form offers the others", async () => {
+    const before = await resting();
+    await press(page, "b");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Stop when").selectOption("message");
+    const offered = await form.locator("#kinds option").evaluateAll((all) => all.map((it) => (it as HTMLOptionElement).value));
+    assert.ok(offered.includes("submit") && offered.includes("estimate_request"), `${offered.length}`);
+    await form.getByLabel(/^Kind/).fill("submitt");
+    await form.getByRole("button", { name: "Run", exact: true }).click();
+    assert.match((await form.getByRole("alert").textContent()) ?? "", /no message is of the kind `submitt`.*did you mean submit\?/);
+    await form.getByRole("button", { name: "Close" }).click();
+    assert.equal((await resting()).messages, before.messages);
+});
+
+test("the last message is shown with its contents", async () => {
+    await press(page, "b");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Stop when").selectOption("message");
+    await form.getByLabel(/^About job/).fill("");
+    await form.getByLabel(/^Kind/).fill("estimate");
+    const before = await resting();
+    await form.getByRole("button", { name: "Run", exact: true }).click();
+    const after = await until((it) => it.messages > before.messages);
+    await shows(after.messages);
+    const last = page.getByTestId("last");
+    await last.getByText("estimate", { exact: true }).waitFor();
+    const text = (await last.textContent()) ?? "";
+    assert.match(text, /to grid · estimate job \d+ · start .+, completion .+/);
+    assert.doesNotMatch(text, /\d{7}/, "times are in words");
+    assert.match((await last.locator("span[title]").first().getAttribute("title")) ?? "", /^[\d,]+ µs$/);
+    // Another actor does not see it.
+    await page.getByLabel("View as", { exact: true }).selectOption("north-users");
+    await page.getByText("The last message was not to or from north-users.").waitFor();
+    await page.getByLabel("View as", { exact: true }).selectOption("");
+});
+
+test("the space bar steps one message wherever the focus is", async () => {
+    const before = await resting();
+    await page.getByRole("button", { name: /^Step one instant/ }).focus();
+    await page.keyboard.press("Space");
+    await shows(before.messages + 1);
+    assert.equal((await resting()).messages, before.messages + 1, "the button did not act");
+    // A click leaves the button.
+    await page.getByRole("button", { name: /^Step one message/ }).click();
+    await shows(before.messages + 2);
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), "BODY");
+    await page.keyboard.press("Space");
+    await shows(before.messages + 3);
+});
+
+test("a simulation offers no picture, and says why", async () => {
+    assert.equal(await page.getByRole("button", { name: /^Save a picture/ }).count(), 0);
+    await press(page, "x");
+    await page.getByText("A simulation has no pictures").waitFor();
+    await press(page, "Escape");
+});
+
 test("a condition over metrics stops the run", async () => {
     const before = await state();
     await press(page, "b");
@@ -182,9 +239,19 @@ test("a branch is shown beside its base", async () => {
     assert.equal(branch.messages, base.messages);
     await rested(page);
     await page.waitForFunction(() => window.haggle.scene()?.charts.length === 4);
+    assert.equal(await page.getByRole("tab", { name: "Compare" }).getAttribute("aria-selected"), "true");
+    const ahead = page.getByLabel("Length of a step");
+    await ahead.fill("5h");
+    await ahead.press("Enter");
+    const there = await until((it) => it.now >= base.now + 5 * 3_600e6, 1);
+    await shows(there.messages);
+    await press(page, "y");
+    const here = await until((it) => it.now > base.now);
+    assert.equal(here.now, there.now);
+    assert.equal((await resting(1)).now, there.now);
     await press(page, "g");
     await until((it) => it.state === "over", 1);
-    assert.equal((await state(0)).messages, base.messages, "the base stays");
+    assert.equal((await state(0)).messages, here.messages, "the base stays");
     await page.getByLabel("View", { exact: true }).selectOption("0");
 });
 

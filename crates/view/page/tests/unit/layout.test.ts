@@ -22,6 +22,7 @@ const overview = (id: number, charts: Chart[]): Overview => ({
     metrics: [],
     tables: [],
     messages: "none",
+    kinds: [],
     problems: [],
     pictures: [],
 });
