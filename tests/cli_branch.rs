@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::{Folder, unwrapped};
+use crate::command::{Folder, refused, succeeds};
 
 /// Two queues with their own users, and a metascheduler with random placement.
 const BASE: &str = r#"
@@ -75,19 +75,6 @@ policy = "fcfs"
 [results]
 format = "csv"
 "#;
-
-fn succeeds(folder: &Folder, arguments: &[&str]) -> String {
-    let shown = folder.haggle(arguments);
-    assert!(shown.starts_with("exit code: 0"), "{arguments:?}: {shown}");
-    unwrapped(&shown)
-}
-
-fn refused(folder: &Folder, arguments: &[&str]) -> String {
-    let shown = folder.haggle(arguments);
-    let code = shown.chars().nth("exit code: ".len());
-    assert!(code.is_some_and(|code| "23".contains(code)), "{arguments:?}: {shown}");
-    unwrapped(&shown)
-}
 
 /// All tables of a run.
 fn tables(folder: &Folder, run: &str) -> BTreeMap<String, Vec<u8>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use crate::command::{Folder, unwrapped};
+use crate::command::{Folder, refused, succeeds};
 
 /// Jobs over two providers that bargain, with failures: some seconds of work for a debug build.
 const LONG: &str = r#"
@@ -56,20 +56,6 @@ fn killed(folder: &Folder, arguments: &[&str], millis: u64) -> bool {
     child.kill().expect("killed, or over");
     child.wait().expect("a child");
     was_running
-}
-
-/// The whole output of a command that is refused.
-fn refused(folder: &Folder, arguments: &[&str]) -> String {
-    let shown = folder.haggle(arguments);
-    let code = shown.chars().nth("exit code: ".len());
-    assert!(code.is_some_and(|code| "23".contains(code)), "{shown}");
-    unwrapped(&shown)
-}
-
-/// Runs a command that succeeds.
-fn succeeds(folder: &Folder, arguments: &[&str]) {
-    let shown = folder.haggle(arguments);
-    assert!(shown.starts_with("exit code: 0"), "{shown}");
 }
 
 #[test]

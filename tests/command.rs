@@ -187,3 +187,18 @@ submits-to = "north"
 pub(crate) fn unwrapped(shown: &str) -> String {
     shown.replace("\n  │ ", " ")
 }
+
+/// The output of a command that succeeds, with long messages in one line.
+pub(crate) fn succeeds(folder: &Folder, arguments: &[&str]) -> String {
+    let shown = folder.haggle(arguments);
+    assert!(shown.starts_with("exit code: 0"), "{arguments:?}: {shown}");
+    unwrapped(&shown)
+}
+
+/// The output of a command that is refused because of its arguments or files, with long messages in one line.
+pub(crate) fn refused(folder: &Folder, arguments: &[&str]) -> String {
+    let shown = folder.haggle(arguments);
+    let code = shown.chars().nth("exit code: ".len());
+    assert!(code.is_some_and(|code| "23".contains(code)), "{arguments:?}: {shown}");
+    unwrapped(&shown)
+}
