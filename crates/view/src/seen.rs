@@ -167,8 +167,11 @@ impl View for Seen {
     fn messages(&self, query: &MessagesQuery) -> Result<MessagesAnswer, Refusal> {
         let query = MessagesQuery { known_to: Some(self.actor.clone()), ..query.clone() };
         let mut answer = self.view.messages(&query)?;
-        // Their numbers count the messages of all others.
+        // Numbers count the messages of all others.
         answer.rows.iter_mut().for_each(|it| it.number = None);
+        if self.view.simulation().is_some() {
+            answer.note = answer.note.map(|_| "the first messages are no longer kept".to_owned());
+        }
         Ok(answer)
     }
 

@@ -4,16 +4,20 @@ use haggle_experiment::ExperimentError;
 use haggle_experiment::figures::picture_of;
 use haggle_model::{Span, Time};
 use haggle_plots::load::Tables;
-use haggle_results::{RunReader, Table};
+use haggle_results::{ResourceRow, RunReader, Table};
 use haggle_scenario::file::{Figure, FigureKind, ImageFormat, Shown};
 use haggle_scenario::quantity::{Instant, Name, PictureSize, TimeSpan};
 
 use super::{Data, jobs};
 use crate::Refusal;
+use crate::jobs::Column;
 use crate::view::{Picture, PictureQuery};
 
 /// Most jobs of a run that is drawn: figures hold all rows of their tables.
 const JOBS_MAX: usize = 200_000;
+
+/// Longest name of a run that is drawn, bytes: each row of a figure has its names.
+const NAME_MAX: usize = 1_000;
 
 /// Kinds that can be drawn of a run.
 pub(super) fn kinds(run: &RunReader) -> Vec<&'static str> {
@@ -40,6 +44,12 @@ pub(super) fn draw(data: &Data, query: &PictureQuery) -> Result<Picture, Refusal
             "draw it by `haggle plot`, which may use more memory",
         ));
     }
+    if has_long_names(data, run) {
+        return Err(Refusal::conflict(
+            format!("a name in the tables of the run has more than {NAME_MAX} bytes"),
+            "draw it by `haggle plot`, which may use more memory",
+        ));
+    }
     let bytes = picture_of(&figure, &Tables::new(run)).map_err(|error| match error {
         ExperimentError::Figure { error, .. } => refused(&error.to_string()),
         error => refused(&error.to_string()),
@@ -50,6 +60,20 @@ pub(super) fn draw(data: &Data, query: &PictureQuery) -> Result<Picture, Refusal
         ImageFormat::Pdf => "application/pdf",
     };
     Ok(Picture { media_type, bytes })
+}
+
+/// True if the rows of figures would repeat a very long name.
+fn has_long_names(data: &Data, run: &RunReader) -> bool {
+    let is_long = |name: &str| name.len() > NAME_MAX;
+    let of_jobs = |name| match jobs::column(data, name).as_deref() {
+        Ok(Column::Text { texts, .. }) => texts.iter().any(|it| is_long(it)),
+        _ => false,
+    };
+    let of_resource = |it: &ResourceRow| {
+        is_long(&it.provider) || is_long(&it.scheduler) || it.site.as_deref().is_some_and(is_long)
+    };
+    ["workload_name", "provider", "outcome", "shape", "class"].into_iter().any(of_jobs)
+        || run.resources().is_ok_and(|all| all.iter().any(of_resource))
 }
 
 fn refused(error: &str) -> Refusal {

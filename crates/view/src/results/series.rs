@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use haggle_results::ResultsError;
 
-use super::{Data, lock};
+use super::{Data, Kept, lock};
 use crate::Refusal;
 use crate::clock::clamped;
 use crate::scene::Chart;
@@ -28,15 +28,20 @@ pub(super) fn answer(data: &Data, query: &SeriesQuery) -> Result<SeriesAnswer, R
 /// A series, from memory or from its tables.
 fn steps(data: &Data, id: &str) -> Result<Arc<Steps>, Refusal> {
     // A series of half of the data is not kept: the version is part of its name.
-    let name = (id.to_owned(), data.version.load(std::sync::atomic::Ordering::Acquire));
-    let known = lock(&data.series).iter().find(|it| it.0 == name).map(|it| Arc::clone(&it.1));
+    let version = data.version.load(std::sync::atomic::Ordering::Acquire);
+    let is_it = |it: &&Kept<Steps>| it.0.0 == id && it.0.1 == version;
+    let known = lock(&data.series).iter().find(is_it).map(|it| Arc::clone(&it.1));
     if let Some(known) = known {
         return Ok(known);
     }
-    let new = Arc::new(made(data, id)?);
+    let made = made(data, id)?;
+    let asked = made.iter().find(|it| it.0 == id).map(|it| Arc::clone(&it.1));
+    let new = asked.ok_or_else(|| unknown(id))?;
     let mut all = lock(&data.series);
-    all.retain(|it| it.0.1 == name.1);
-    all.insert(0, (name, Arc::clone(&new)));
+    all.retain(|it| it.0.1 == version && made.iter().all(|new| new.0 != it.0.0));
+    all.splice(0..0, made.into_iter().map(|(id, steps)| ((id, version), steps)));
+    // The asked one is the last to go.
+    all.sort_by_key(|it| it.0.0 != id);
     let mut bytes = 0;
     let kept = all.iter().take_while(|it| {
         bytes += it.1.bytes();
@@ -47,20 +52,28 @@ fn steps(data: &Data, id: &str) -> Result<Arc<Steps>, Refusal> {
     Ok(new)
 }
 
-fn made(data: &Data, id: &str) -> Result<Steps, Refusal> {
-    let unknown = || Refusal::missing(format!("there is no series `{id}`"));
-    let (kind, place) = id.split_once(':').ok_or_else(unknown)?;
-    let count = data.scene.read().unwrap_or_else(PoisonError::into_inner).charts.len();
+fn unknown(id: &str) -> Refusal {
+    Refusal::missing(format!("there is no series `{id}`"))
+}
+
+/// The series of this name, and all others that the same pass over the tables gives.
+fn made(data: &Data, id: &str) -> Result<Vec<(String, Arc<Steps>)>, Refusal> {
+    let (kind, place) = id.split_once(':').ok_or_else(|| unknown(id))?;
     let chart = match place {
         "all" => None,
-        place => Some(place.parse().ok().filter(|it| *it < count).ok_or_else(unknown)?),
+        place => Some(place.parse::<usize>().map_err(|_| unknown(id))?),
     };
-    let changes = match kind {
-        "busy" => busy(data, chart),
-        "queue" => queue(data, chart).map_err(|error| Data::refusal(&error))?,
-        _ => return Err(unknown()),
-    };
-    Ok(Steps::of(changes))
+    match kind {
+        "busy" if chart.is_some_and(|it| it >= count(data)) => Err(unknown(id)),
+        "busy" => Ok(vec![(id.to_owned(), Arc::new(Steps::of(busy(data, chart))))]),
+        "queue" => queues(data).map_err(|error| Data::refusal(&error)),
+        _ => Err(unknown(id)),
+    }
+}
+
+/// Number of charts.
+fn count(data: &Data) -> usize {
+    data.scene.read().unwrap_or_else(PoisonError::into_inner).charts.len()
 }
 
 /// Changes of the number of busy rows.
@@ -82,19 +95,24 @@ fn busy_of(chart: &Chart, changes: &mut Vec<(i64, i32)>) {
     }
 }
 
-/// Changes of the number of waiting jobs of a chart, or of all charts.
-fn queue(data: &Data, chart: Option<usize>) -> Result<Vec<(i64, i32)>, ResultsError> {
-    let mut changes = Vec::new();
-    let (Ok(run), Some(places)) = (data.run(), data.places.get()) else { return Ok(changes) };
+/// Numbers of waiting jobs, of each chart and of all.
+fn queues(data: &Data) -> Result<Vec<(String, Arc<Steps>)>, ResultsError> {
+    let (Ok(run), Some(places)) = (data.run(), data.places.get()) else { return Ok(Vec::new()) };
     let grid = places.grid();
+    let mut of_charts: Vec<Vec<(i64, i32)>> = vec![Vec::new(); count(data)];
     run.each_wait(|provider, from, until| {
         let place = match provider {
             Some(name) => places.place(name).filter(|it| it.band.is_none()).map(|it| it.chart),
             None => grid,
         };
-        if place.is_some() && (chart.is_none() || chart == place) && from < until {
+        if let Some(changes) = place.and_then(|it| of_charts.get_mut(it))
+            && from < until
+        {
             changes.extend([(clamped(from.as_micros()), 1), (clamped(until.as_micros()), -1)]);
         }
     })?;
-    Ok(changes)
+    let all = ("queue:all".to_owned(), Arc::new(Steps::of(of_charts.concat())));
+    let each = of_charts.into_iter().enumerate();
+    let each = each.map(|(chart, it)| (format!("queue:{chart}"), Arc::new(Steps::of(it))));
+    Ok([all].into_iter().chain(each).collect())
 }

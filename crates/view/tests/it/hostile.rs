@@ -105,6 +105,9 @@ fn names_are_text() {
     let overview = all_answer(&server, "names");
     assert_eq!(overview["charts"][0]["name"], "<script>alert(1)</script>");
     assert_eq!(overview["charts"][2]["name"], "\\u202eevil\\u001b[31m\\u009b0m\\u0000");
+    let picture = server.get("api/views/0/picture?kind=gantt&format=svg");
+    let text = String::from_utf8_lossy(&picture.body).into_owned();
+    assert!(picture.status == 409 && text.contains("more than 1000 bytes"), "{text}");
     // Bars of providers that are not there are told.
     let problems = overview["problems"].to_string();
     assert!(problems.contains("their provider is not in `resources`"), "{problems}");
