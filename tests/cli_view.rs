@@ -115,4 +115,25 @@ fn mistakes_of_the_arguments_are_told() {
     // All tables are read, and nothing else happens.
     let shown = folder.haggle(&["view", "--no-open", "small", "--for", "0s"]);
     assert!(shown.starts_with("exit code: 0"), "{shown}");
+    // A table that no chart needs is missed, too.
+    std::fs::remove_file(folder.path().join("small/offers.parquet")).expect("it is there");
+    let shown = folder.haggle(&["view", "--no-open", "small", "--for", "0s"]);
+    assert!(shown.starts_with("exit code: 1"), "{shown}");
+    assert!(stderr_of(&shown).contains("offers"), "{shown}");
+}
+
+#[test]
+fn one_run_of_a_sweep_is_stepped() {
+    let folder = Folder::with(&[("small.toml", SCENARIO)]);
+    let view = |more: &[&str]| {
+        folder.haggle(&[&["view", "--no-open", "small.toml", "--for", "0s"], more].concat())
+    };
+    let shown = view(&[]);
+    assert!(shown.starts_with("exit code: 2"), "{shown}");
+    assert!(stderr_of(&shown).contains("--run NUMBER"), "{shown}");
+    assert!(view(&["--run", "1"]).starts_with("exit code: 0"));
+    assert!(view(&["--run", "9"]).starts_with("exit code: 2"));
+    assert!(view(&["--set", "provider.north.policy=easy"]).starts_with("exit code: 0"));
+    let shown = view(&["--set", "provider.north.policy=conservative"]);
+    assert!(stderr_of(&shown).contains("no run of the sweep has these values"), "{shown}");
 }

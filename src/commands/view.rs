@@ -102,10 +102,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let ends = End::of(args, opened.clone());
     let only_checks = ends.read.is_some();
     server.serve(move || ends.is_now()).map_err(Error::Output)?;
+    if !STOP.load(Ordering::Acquire) && only_checks {
+        return Ok(checked(&opened));
+    }
     Ok(match interrupt::interrupted() {
         // Ctrl-C is the usual end.
         Exit::Interrupted => Exit::Success,
-        Exit::Success if only_checks => checked(&opened),
         other => other,
     })
 }
