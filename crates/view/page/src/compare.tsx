@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 
 import { api, type Differences } from "./api";
 import { Newest } from "./newest";
-import { asActor, besideId, besideOverview, compareWith, complain, overview, select, viewId, views } from "./state";
+import { asActor, besideId, besideVersion, compareWith, complain, dataVersion, select, viewId, views } from "./state";
 import { duration } from "./ticks";
 import { at, compact } from "./words";
 import { palette } from "./theme";
@@ -36,7 +36,7 @@ export function CompareTab() {
         const newest = new Newest<Differences>();
         const stop = effect(() => {
             const [id, other] = [viewId.value, besideId.value];
-            void [overview.value?.version, besideOverview.value?.version];
+            void [dataVersion.value, besideVersion.value];
             if (other === null) {
                 newest.forget();
                 found.value = null;

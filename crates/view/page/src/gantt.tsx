@@ -1,6 +1,6 @@
 /** The Gantt charts: one scrolled area with canvases, on which only the charts in sight are drawn. */
 
-import { effect, useComputed, useSignal } from "@preact/signals";
+import { effect, useComputed, useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import { api, type Chart, ONLY_THERE } from "./api";
@@ -48,7 +48,7 @@ class Stage {
         private readonly bars: HTMLCanvasElement,
         private readonly over: HTMLCanvasElement,
         private readonly panes: () => readonly Pane[],
-        private readonly room: () => number,
+        private readonly room: Signal<number>,
     ) {
         // For tests: a painter that would not be chosen here.
         const asked = new URLSearchParams(location.search);
@@ -87,7 +87,7 @@ class Stage {
 
     /** True while a picture or tiles are under way, or the charts have another height than they are laid out for. */
     get busy(): boolean {
-        return this.scheduled || this.later !== null || this.cache.busy || !state.overview.value || this.scroller.clientHeight !== this.room();
+        return this.scheduled || this.later !== null || this.cache.busy || !state.overview.value || this.scroller.clientHeight !== this.room.peek();
     }
 
     private rowsOf(view: number, chart: number): number {
@@ -99,6 +99,8 @@ class Stage {
         const [width, height] = [this.scroller.clientWidth, this.scroller.clientHeight];
         const ratio = Math.min(window.devicePixelRatio || 1, 3);
         if (width === 0 || height === 0 || !state.overview.value) return;
+        // Before the observer tells: tiles of another height would be asked for in vain.
+        this.room.value = height;
         this.resize(width, height, ratio);
         const scroll = this.scroller.scrollTop;
         const versions = new Map([state.overview.value, state.besideOverview.value].flatMap((it) => (it ? [[it.id, it.version] as const] : [])));
@@ -190,7 +192,7 @@ export function Gantt() {
         const element = scroller.current;
         const [ground, bars, over] = canvases.map((it) => it.current);
         if (!element || !ground || !bars || !over) return;
-        const made = new Stage(element, ground, bars, over, () => plan.value.panes, () => room.value);
+        const made = new Stage(element, ground, bars, over, () => plan.value.panes, room);
         stage = made;
         const observer = new ResizeObserver(() => {
             room.value = element.clientHeight;

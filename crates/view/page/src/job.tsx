@@ -65,14 +65,12 @@ export function JobTab() {
 function LineItem({ line: { time, text } }: { line: StoryLine }) {
     return (
         <li>
-            {time === null ? (
-                <span />
-            ) : (
+            {time !== null && (
                 <button type="button" class="plain" title="Show this time" onClick={() => goTo(time)}>
                     {at(time)}
                 </button>
             )}
-            <span class="line">{text}</span>
+            <span class={time === null ? "line untimed" : "line"}>{text}</span>
         </li>
     );
 }

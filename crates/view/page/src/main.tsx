@@ -5,6 +5,7 @@ import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 
 import { read } from "./address";
+import { api } from "./api";
 import { App } from "./app";
 import { frames, scene, waiting } from "./gantt";
 import { bindKeys } from "./keys";
@@ -26,8 +27,12 @@ async function start(): Promise<void> {
     render(<App />, document.body);
     window.haggle = { scene, frames, waiting };
     try {
+        const shown = read(location.hash);
+        // Asked for at once: the server then begins to read the tables.
+        state.asActor.value = shown.as;
+        const early = api.overview(shown.view).catch(() => null);
         await state.loadViews();
-        await state.restore(read(location.hash));
+        await state.restore(shown, early);
     } catch (cause) {
         state.complain(cause);
     }

@@ -10,7 +10,7 @@ import { gutter, plotWidth } from "./measure";
 import { Newest } from "./newest";
 import { mixed } from "./palette";
 import { intervalOn } from "./pointer";
-import { bounds, fit, goTo, overview, pan, time, zoom } from "./state";
+import { besideVersion, bounds, dataVersion, fit, goTo, overview, pan, time, zoom } from "./state";
 import { palette } from "./theme";
 import { duration, ticks } from "./ticks";
 
@@ -68,10 +68,11 @@ export function Strip() {
     useEffect(() => {
         const newest = new Newest<Series>();
         const stop = effect(() => {
-            const here = overview.value;
+            void [dataVersion.value, besideVersion.value];
+            const here = overview.peek();
             const wanted = here?.series.find((it) => it.id === "busy:all" || (it.chart === null && it.id.startsWith("busy"))) ?? here?.series[0];
-            if (!here || !wanted) return;
-            const { from, until } = bounds.value;
+            if (!here || !wanted || dataVersion.value === null) return;
+            const { from, until } = bounds.peek();
             newest.ask({
                 load: (signal) => api.series(here.id, [wanted.id], from, until, COLUMNS, signal),
                 then: (found) => {

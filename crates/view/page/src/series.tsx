@@ -7,10 +7,11 @@ import uPlot from "uplot";
 import { api, type Series, type SeriesName } from "./api";
 import { interval as intervalOf, timeAt } from "./axis";
 import { crosshair, gutter, plotWidth } from "./measure";
+import { Newest } from "./newest";
 import { mixed } from "./palette";
 import { eachPicture } from "./picture";
 import { attach, intervalOn } from "./pointer";
-import { besideOverview, complain, overview, restedTime, tables, time } from "./state";
+import { besideOverview, besideVersion, complain, dataVersion, overview, restedTime, tables, time } from "./state";
 import { dark, palette } from "./theme";
 import { elapsed } from "./ticks";
 import { compact } from "./words";
@@ -66,30 +67,34 @@ export function SeriesPane({ group }: { group: Group }) {
     });
 
     useEffect(() => {
-        let request: AbortController | null = null;
-        let timer: ReturnType<typeof setTimeout> | null = null;
-        let shownKey = "";
-        return effect(() => {
+        const newest = new Newest<Loaded>();
+        // The window and the lines that are here or under way.
+        let asked: { readonly key: string; readonly from: number; readonly to: number } | null = null;
+        const stop = effect(() => {
             const { from, until } = intervalOf(time.value);
             const width = plotWidth.value;
-            const key = JSON.stringify([lines.value.map((it) => [it.view, it.name.id]), overview.value?.version, besideOverview.value?.version]);
-            const here = loaded.peek();
+            const all = lines.value;
+            const key = JSON.stringify([all.map((it) => [it.view, it.name.id]), dataVersion.value, besideVersion.value]);
             const length = until - from;
-            const covers = here && key === shownKey && from >= here.from && until <= here.to && length * 8 > here.to - here.from;
-            if (covers || width === 0 || lines.value.length === 0) return;
-            if (timer !== null) clearTimeout(timer);
-            timer = setTimeout(() => {
-                request?.abort();
-                request = new AbortController();
-                // One window at each side, so that a short move needs no answer.
-                void load(lines.value, from - length, until + length, Math.round(width * 1.5), request.signal)
-                    .then((found) => {
-                        shownKey = key;
-                        loaded.value = found;
-                    })
-                    .catch(complain);
-            }, 60);
+            const covers = asked?.key === key && from >= asked.from && until <= asked.to && length * 8 > asked.to - asked.from;
+            if (covers || width === 0 || all.length === 0 || dataVersion.value === null) return;
+            // One window at each side, so that a short move needs no answer.
+            const [first, last] = [from - length, until + length];
+            asked = { key, from: first, to: last };
+            newest.ask({
+                load: (signal) => load(all, first, last, Math.round(width * 1.5), signal),
+                then: (found) => (loaded.value = found),
+                failed: (cause) => {
+                    asked = null;
+                    complain(cause);
+                },
+                delay: 60,
+            });
         });
+        return () => {
+            stop();
+            newest.forget();
+        };
     }, []);
 
     useEffect(() => {
@@ -231,7 +236,7 @@ function Legend({ lines, loaded }: { lines: readonly Line[]; loaded: Loaded | nu
     return (
         <ul class="legend" aria-label="Lines">
             {lines.map((line) => {
-                const value = index === null ? null : loaded?.lines.find((it) => it.line === line)?.mean[index];
+                const value = index === null ? null : loaded?.lines.find((it) => sameLine(it.line, line))?.mean[index];
                 return (
                     <li>
                         <svg width="22" height="8" aria-hidden="true">
@@ -245,6 +250,8 @@ function Legend({ lines, loaded }: { lines: readonly Line[]; loaded: Loaded | nu
         </ul>
     );
 }
+
+const sameLine = (one: Line, other: Line) => one.view === other.view && one.name.id === other.name.id;
 
 function nameOf(line: Line): string {
     const from = line.second ? besideOverview.value : overview.value;

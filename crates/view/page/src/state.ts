@@ -74,8 +74,16 @@ export const bounds = computed<Bounds>(() => {
     return { from, until: Math.max(until, from + 1) };
 });
 
-/** The view that is shown, and the version of its data; null until they are known. */
-const dataVersion = computed(() => (overview.value ? `${overview.value.id}|${overview.value.version}` : null));
+/**
+ * Changes with the data of a view that is here, and with the actor that sees it. Null while its charts are read: they come first, and all other
+ * questions wait. While other tables are read, it changes with each table, not with each part of one.
+ */
+function versionOf(of: Overview | null): string | null {
+    if (!of || of.loading.includes("charts")) return null;
+    return `${of.id}|${of.loading.length > 0 ? of.loading.join() : of.version}|${asActor.value ?? ""}`;
+}
+export const dataVersion = computed(() => versionOf(overview.value));
+export const besideVersion = computed(() => versionOf(besideOverview.value));
 
 export const isSimulation = computed(() => overview.value?.kind === "simulation");
 export const actorNames = computed(() => overview.value?.actors ?? []);
@@ -166,7 +174,7 @@ let shownJob = "";
 function loadDetails(): void {
     const [view, number] = [viewId.value, job.value];
     // They are asked for again when the data have grown: while tables are read, a job may lack its bars, or be unknown.
-    void dataVersion.value;
+    const version = dataVersion.value;
     const wanted = number === null ? "" : `${view}|${number}|${asActor.value ?? ""}`;
     if (wanted !== shownJob) {
         batch(() => {
@@ -176,7 +184,7 @@ function loadDetails(): void {
     }
     shownJob = wanted;
     if (next?.job !== number) next = null;
-    if (number === null || overview.peek()?.id !== view) return jobs.forget();
+    if (number === null || version === null || overview.peek()?.id !== view) return jobs.forget();
     jobs.ask({
         load: (signal) => api.job(view, number, signal),
         then: (found) => {
@@ -252,10 +260,11 @@ export async function loadViews(): Promise<void> {
     });
 }
 
-/** Reads the overview of a view again, for a simulation after each step. */
-export async function refresh(): Promise<void> {
+/** Reads the overview of a view again, for a simulation after each step; `early` was asked for before. */
+export async function refresh(early: Promise<Overview | null> = Promise.resolve(null)): Promise<void> {
     const [here, there, actor] = [viewId.value, besideId.value, asActor.value];
-    const [one, other] = await Promise.all([api.overview(here), there === null ? null : api.overview(there)]);
+    const first = early.then((it) => it ?? api.overview(here));
+    const [one, other] = await Promise.all([first, there === null ? null : api.overview(there)]);
     if (viewId.value !== here || besideId.value !== there || asActor.value !== actor) return;
     batch(() => {
         // A window of all of the data grows with them.
@@ -381,7 +390,8 @@ export function snapshot(): address.Shown {
 
 const sameWindow = (one: TimeWindow, other: TimeWindow) => one.origin === other.origin && one.offset === other.offset && one.span === other.span;
 
-export async function restore(shown: address.Shown): Promise<void> {
+/** Shows what an address names; `early` may have the overview of its view. */
+export async function restore(shown: address.Shown, early: Promise<Overview | null> = Promise.resolve(null)): Promise<void> {
     const known = (id: number | null) => views.value.some((it) => it.id === id);
     const id = known(shown.view) ? shown.view : (views.value[0]?.id ?? 0);
     batch(() => {
@@ -397,7 +407,7 @@ export async function restore(shown: address.Shown): Promise<void> {
         closed.value = new Set(shown.closed);
         rowWindows.value = new Map(shown.rows.map(([chart, first, rows]) => [chart, { first, rows }]));
     });
-    await refresh().catch(async (cause: unknown) => {
+    await refresh(id === shown.view ? early : undefined).catch(async (cause: unknown) => {
         // The address may name an actor that the view does not have.
         if (asActor.value === null) throw cause;
         asActor.value = null;

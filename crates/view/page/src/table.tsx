@@ -4,7 +4,7 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import { api, type Column, type Value } from "./api";
-import { asActor, filter, job, overview, select, sort, spoken, tableOpen, viewId } from "./state";
+import { asActor, dataVersion, filter, job, select, sort, spoken, tableOpen, viewId } from "./state";
 import { compact, spanOfSeconds, valueInWords } from "./words";
 
 const ROW = 24;
@@ -65,10 +65,10 @@ export function JobTable() {
     useEffect(() => {
         const asked = new Set<string>();
         return effect(() => {
-            const here = overview.value;
-            if (!here || !tableOpen.value) return;
+            const version = dataVersion.value;
+            if (version === null || !tableOpen.value) return;
             const ask = { filter: filter.value, sort: sort.value || BY_NUMBER, as: asActor.value };
-            const key = JSON.stringify([viewId.value, here.version, ask]);
+            const key = JSON.stringify([viewId.value, version, ask]);
             const all = known.value;
             const first = all.key === key ? firstRow(top.value, all.matching) : 0;
             const pages = [Math.floor(first / PAGE), Math.floor((first + Math.ceil(height.value / ROW)) / PAGE)];
