@@ -12,6 +12,7 @@
 
 pub mod compare;
 pub mod jobs;
+pub mod legend;
 pub mod results;
 pub mod scene;
 pub mod seen;

@@ -10,6 +10,7 @@ use std::sync::{Arc, RwLockReadGuard};
 use serde_json::Value;
 
 use crate::jobs::JobTable;
+use crate::legend::{self, Legend};
 use crate::scene::{AreaSum, Band, Scene, Tile, TileQuery};
 use crate::shown::shown;
 use crate::simulation::Simulated;
@@ -115,6 +116,10 @@ impl View for Seen {
 
     fn scene(&self) -> Result<RwLockReadGuard<'_, Scene>, Refusal> {
         Err(self.hidden("all charts"))
+    }
+
+    fn legend(&self) -> Result<Legend, Refusal> {
+        legend::legend(&*self.view, Some(&self.known))
     }
 
     fn job_table(&self) -> Result<Arc<dyn JobTable>, Refusal> {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
+use crate::legend::{self, Legend};
 use crate::scene::{AreaSum, Band, Bar, Chart, ChartKind, Mark, Scene, Tile, TileQuery};
 use crate::shown::shown;
 use crate::simulation::{Simulated, in_words};
@@ -702,6 +703,14 @@ pub trait View: Send + Sync {
             site: band.site.as_deref().map(shown),
             ..*band
         })))
+    }
+
+    /// The looks that occur in its charts.
+    ///
+    /// # Errors
+    /// If it has no charts now.
+    fn legend(&self) -> Result<Legend, Refusal> {
+        legend::legend(self, None)
     }
 
     /// The simulation, if the view is one.

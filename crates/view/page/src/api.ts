@@ -224,6 +224,16 @@ export interface Differences {
     }[];
 }
 
+/** Looks that occur in a view. */
+export interface Legend {
+    readonly colours: readonly { readonly colour: number; readonly names: readonly string[]; readonly more: number }[];
+    /** Classes, and flags as bits of a style. */
+    readonly classes: readonly number[];
+    readonly flags: readonly number[];
+    readonly marks: readonly number[];
+    readonly ticks: readonly number[];
+}
+
 export interface SimulationState {
     readonly version: number;
     readonly now: number;
@@ -340,6 +350,7 @@ export const ONLY_THERE = 0xfffffffe;
 export const api = {
     views: () => get<{ haggle: string; views: ViewName[] }>("views"),
     overview: (id: number) => get<Overview>(seen(id)),
+    legend: (id: number, signal?: AbortSignal) => get<Legend>(seen(id, "/legend"), signal),
     bands: (id: number, chart: number, first: number, count: number) =>
         get<Band[]>(seen(id, `/charts/${chart}/bands`, { first, count })),
     tile: async (id: number, chart: number, ask: TileAsk, signal?: AbortSignal): Promise<Tile> => {

@@ -6,10 +6,9 @@ import { api } from "./api";
 import { interval as intervalOf } from "./axis";
 import { Form } from "./form";
 import { ACTIONS, keyInWords } from "./keys";
+import { LegendDialog } from "./legend";
 import * as state from "./state";
 import { BackForm, BranchForm, UntilForm } from "./steps";
-import { Swatch } from "./swatch";
-import { CLASSES, DIFFERENCES } from "./tile";
 
 export function Dialogs() {
     switch (state.dialog.value) {
@@ -56,68 +55,6 @@ function Help() {
             <p class="hint">
                 The wheel zooms about the pointer, with Alt the rows of a chart. A drag moves. Shift and a drag select an interval. A double click zooms to the job, from its submission to its end. Over the labels the wheel scrolls the charts.
             </p>
-        </Form>
-    );
-}
-
-function LegendDialog() {
-    return (
-        <Form title="Legend">
-            <ul class="swatches">
-                {[0, 1, 2, 3, 4, 5, 6, 7].map((number) => (
-                    <li>
-                        <Swatch style={number << 16} />
-                        {`workload ${number + 1}${number === 0 ? " (colours and patterns repeat after 8)" : ""}`}
-                    </li>
-                ))}
-                {CLASSES.map((words, at) => (
-                    <li>
-                        <Swatch style={at} />
-                        {words}
-                    </li>
-                ))}
-                <li>
-                    <Swatch style={16} />
-                    lost attempt
-                </li>
-                <li>
-                    <Swatch style={128} />
-                    given up
-                </li>
-                <li>
-                    <Swatch style={64} />
-                    planned, not started
-                </li>
-                <li>
-                    <Swatch mark={1} />
-                    failure
-                </li>
-                <li>
-                    <Swatch mark={2} />
-                    maintenance
-                </li>
-                <li>
-                    <Swatch mark={3} />
-                    crash of the actor
-                </li>
-                <li>
-                    <Swatch promise={1} />
-                    promise that was kept
-                </li>
-                <li>
-                    <Swatch promise={2} />
-                    promise that was broken
-                </li>
-                {DIFFERENCES.map((words, at) =>
-                    at === 0 ? null : (
-                        <li>
-                            <Swatch style={at << 8} />
-                            {`compared: ${words}`}
-                        </li>
-                    ),
-                )}
-            </ul>
-            <p class="hint">Bars below one pixel are drawn as a shade: the darker, the fuller. The bar of an external job has a line along its lower edge.</p>
         </Form>
     );
 }

@@ -161,7 +161,7 @@ class FlatPainter implements Painter {
 
     private bar(box: Rect, bits: number): void {
         const style = styleOf(bits);
-        const { palette, ratio, context } = this;
+        const { palette, ratio } = this;
         const list = style.difference > 0 ? palette.differences[style.difference] : palette.workloads[style.colour];
         const colour = style.lost ? palette.lost : (list ?? palette.soft);
         const pale = style.lost || style.givenUp || style.planned;
@@ -173,12 +173,43 @@ class FlatPainter implements Painter {
             const number = style.difference > 0 ? (DIFFERENT[style.difference] ?? 0) : style.colour;
             this.lines(box, PATTERNS[number] ?? [], mixed(textOn(colour), colour, 0.38), 1.4);
         }
-        if (box.width >= 3 * ratio && box.height >= 3 * ratio) {
-            context.strokeStyle = mixed(palette.ink, colour, style.planned ? 0 : 0.45);
-            context.lineWidth = ratio;
-            const inset = ratio / 2;
-            context.strokeRect(box.x + inset, box.y + inset, box.width - 2 * inset, box.height - 2 * inset);
+        if (box.width >= 3 * ratio && box.height >= 3 * ratio) this.frame(box, mixed(palette.ink, colour, style.planned ? 0 : 0.45), style.running);
+        if (roomy) this.classOf(style.class, box, textOn(colour));
+        if (style.running && box.width > 12 * ratio) this.fade(box);
+    }
+
+    /** The rim of a bar; a running one is open at its end. */
+    private frame({ x, y, width, height }: Rect, colour: string, open: boolean): void {
+        const { ratio } = this;
+        this.fill({ x, y, width, height: ratio }, colour);
+        this.fill({ x, y: y + height - ratio, width, height: ratio }, colour);
+        this.fill({ x, y, width: ratio, height }, colour);
+        if (!open) this.fill({ x: x + width - ratio, y, width: ratio, height }, colour);
+    }
+
+    /** External jobs have a line along the lower edge, parts a second frame, reservations a dashed one. */
+    private classOf(number: number, { x, y, width, height }: Rect, colour: string): void {
+        const { context, ratio } = this;
+        if (number === 1 && height >= 7 * ratio) this.fill({ x, y: y + height - 3 * ratio, width, height: 2 * ratio }, colour);
+        if (number !== 3 && number !== 5) return;
+        const inset = number === 3 ? 2.5 * ratio : ratio;
+        if (width <= 2 * inset || height <= 2 * inset) return;
+        context.save();
+        context.strokeStyle = number === 3 ? colour : this.palette.ground;
+        context.lineWidth = number === 3 ? ratio : 2 * ratio;
+        context.setLineDash(number === 3 ? [] : [3 * ratio, 3 * ratio]);
+        context.strokeRect(x + inset, y + inset, width - 2 * inset, height - 2 * inset);
+        context.restore();
+    }
+
+    /** The end of a running bar is not known. */
+    private fade({ x, y, width, height }: Rect): void {
+        const { context, ratio, palette } = this;
+        for (let at = 0; at < 6; at += 1) {
+            context.globalAlpha = 0.6 * (1 - at / 6);
+            this.fill({ x: x + width - (at + 1) * ratio, y, width: ratio, height }, palette.ground);
         }
+        context.globalAlpha = 1;
     }
 
     private ticks({ ticks }: Tile, place: Place): void {

@@ -122,6 +122,13 @@ export const CLASSES = ["local job", "external job", "task of a grid", "part of 
 export const DIFFERENCES = ["not compared", "same", "earlier", "later", "elsewhere", "only here"];
 /** Words for kinds of marks. */
 export const MARKS = ["", "failure", "maintenance", "crash"];
+/** Words for the flags of a style, by their bits. */
+export const FLAGS: ReadonlyMap<number, string> = new Map([
+    [16, "lost attempt"],
+    [32, "running"],
+    [64, "planned"],
+    [128, "given up"],
+]);
 /** Words for kinds of promises. */
 export const PROMISES = ["", "kept", "broken", "open"];
 
@@ -151,10 +158,7 @@ export function styleOf(bits: number): Style {
 export function styleInWords(bits: number): string {
     const style = styleOf(bits);
     const words = [CLASSES[style.class] ?? "bar"];
-    if (style.lost) words.push("lost attempt");
-    if (style.running) words.push("running");
-    if (style.planned) words.push("planned");
-    if (style.givenUp) words.push("given up");
+    for (const [bit, word] of FLAGS) if ((bits & bit) !== 0) words.push(word);
     if (style.difference > 1) words.push(DIFFERENCES[style.difference] ?? "");
     return words.join(", ");
 }

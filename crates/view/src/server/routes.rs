@@ -27,6 +27,7 @@ pub(super) fn add(config: &mut web::ServiceConfig) {
         ("/api/views/{view}/charts/{chart}/bars", web::get().to(listed::bars)),
         ("/api/views/{view}/charts/{chart}/at", web::get().to(charts::at)),
         ("/api/views/{view}/charts/{chart}/sum", web::get().to(charts::sum)),
+        ("/api/views/{view}/legend", web::get().to(overview::legend)),
         ("/api/views/{view}/series", web::get().to(charts::series)),
         ("/api/views/{view}/jobs", web::get().to(jobs::jobs)),
         ("/api/views/{view}/jobs/{job}", web::get().to(jobs::job)),

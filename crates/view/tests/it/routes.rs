@@ -226,6 +226,8 @@ fn an_actor_sees_only_its_own() {
     assert!(tile(other, "") != (0, 0));
     assert_eq!(tile(other, &format!("&as={own}")), (0, 0));
     let jobs = |path: &str| server.json(path)["matching"].as_u64().expect("a number");
+    let names = |path: &str| server.json(path)["colours"].as_array().expect("colours").len();
+    assert!(names("api/views/0/legend") > names(&format!("api/views/0/legend?as={own}")));
     let (all, known) = (jobs("api/views/0/jobs"), jobs(&format!("api/views/0/jobs?as={own}")));
     assert!(0 < known && known < all, "{known} of {all}");
     // Of a job that ran elsewhere, it knows the description alone.

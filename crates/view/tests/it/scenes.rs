@@ -11,6 +11,7 @@ use haggle_plots::load::{Part, Tables};
 use haggle_plots::timeline::{Shows, grid_timeline, timeline};
 use haggle_results::RunReader;
 use haggle_scenario::{Experiment, Logs, Source};
+use haggle_view::legend::legend;
 use haggle_view::results::RunView;
 use haggle_view::scene::ChartKind;
 use haggle_view::view::SeriesQuery;
@@ -222,6 +223,25 @@ fn counts_are_those_of_compare() {
         }
     }
     assert!(delayed > 10);
+}
+
+/// The legend has the workloads of the colours that are drawn, and an actor sees those of its own charts.
+#[test]
+fn the_legend_names_what_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    example("quickstart", &run);
+    let view = read(&run);
+    let all = legend(&view, None).expect("a legend");
+    let names = Vec::from_iter(all.colours.iter().flat_map(|it| it.names.clone()));
+    assert_eq!(names, ["north-jobs", "east-jobs", "west-jobs", "external-jobs"]);
+    assert_eq!((all.classes, all.ticks), (vec![0, 1], vec![1]));
+    assert!(all.flags.is_empty() && all.marks.is_empty());
+    let known = view.known_to("west").expect("an actor");
+    let own = legend(&view, Some(&known)).expect("a legend");
+    let names = Vec::from_iter(own.colours.iter().flat_map(|it| it.names.clone()));
+    assert_eq!(names, ["west-jobs", "external-jobs"]);
+    assert!(own.ticks.is_empty(), "west promises nothing");
 }
 
 /// A run in CSV is the same view as in Parquet, and a view that is not asked for reads nothing.

@@ -264,6 +264,24 @@ test("the help lists each key once, and the manual lists the same", async () => 
     assert.deepEqual(missing, [], `rows that docs/viewer.md lacks:\n${missing.join("\n")}`);
 });
 
+test("the legend names the workloads and looks of the run, and the differences of a comparison", async () => {
+    await press(page, "h");
+    const legend = page.getByTestId("legend");
+    await legend.getByText("north-jobs").waitFor();
+    const entries = (await legend.locator("li").allTextContents()).map((it) => it.trim());
+    assert.ok(entries.includes("external-jobs") && entries.some((it) => it.startsWith("external job")), entries.join(" · "));
+    assert.ok(!entries.some((it) => /failure|maintenance|reservation/.test(it)), "only looks that occur");
+    await page.keyboard.press("Escape");
+    await press(page, "c");
+    await page.getByTestId("compare").getByText("Largest differences").waitFor();
+    await press(page, "h");
+    await legend.getByText("elsewhere").waitFor();
+    assert.equal(await legend.getByText("north-jobs").count(), 0);
+    await page.keyboard.press("Escape");
+    await press(page, "c");
+    await page.waitForFunction(() => window.haggle.scene()?.charts.length === 2);
+});
+
 test("an actor's view hides the jobs of others", async () => {
     await press(page, "f");
     const all = (await scene(page)).bars;

@@ -56,3 +56,9 @@ pub(super) async fn overview(site: web::Data<Site>, request: HttpRequest) -> imp
     })
     .await
 }
+
+/// The looks that occur in a view.
+pub(super) async fn legend(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
+    let asked = Query::of(&request).and_then(|query| Asked::of(&site, &request, &query));
+    reply::json(move || asked?.view()?.legend()).await
+}
