@@ -32,8 +32,8 @@
 //! their contents, for example that processors and links exist. Three things will not travel live:
 //!
 //! - a run time, see [`HiddenRunTime`](haggle_model::job::HiddenRunTime): the program goes instead;
-//! - messages of the run and of nature ([`run`], [`resource`]) and timers, which belong to one
-//!   machine;
+//! - messages of the run and of nature ([`run`], [`resource`]), loads, [`data`] and timers, which
+//!   belong to one machine;
 //! - an instant of the sender's clock where a microsecond decides. Holds are durations
 //!   ([`haggle_agreements`]). Deadlines, promises and planned times are calendar dates, by which two
 //!   clocks may differ a little. The validity of offers ([`bargain::Answer::valid`]) still has two

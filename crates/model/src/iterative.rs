@@ -46,6 +46,10 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
+    /// The description of an application that came without its program: processes seem to run as their
+    /// throughput predicts. It appears nowhere else.
+    pub const UNKNOWN: Behaviour = Behaviour { start_up: Span::ZERO, slowness: 1.0 };
+
     /// Processes that take `start_up` before they iterate, and then `slowness` times as long as their
     /// throughput predicts.
     pub fn new(start_up: Span, slowness: f64) -> Behaviour {

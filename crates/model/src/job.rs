@@ -63,6 +63,10 @@ pub enum JobShape {
 pub struct HiddenRunTime(Span);
 
 impl HiddenRunTime {
+    /// No run time: the description of a job that came without its program. It appears nowhere else. A
+    /// machine never gets such a job, because a message that hands a job over has its program.
+    pub const UNKNOWN: HiddenRunTime = HiddenRunTime(Span::from_micros(i64::MAX));
+
     /// Hides a run time.
     pub const fn new(run_time: Span) -> HiddenRunTime {
         HiddenRunTime(run_time)

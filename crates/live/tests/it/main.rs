@@ -1,0 +1,4 @@
+//! Bodies of messages on the wire.
+
+mod bodies;
+mod samples;
