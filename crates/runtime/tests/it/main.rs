@@ -43,3 +43,4 @@ mod timers;
 mod transactions;
 mod trouble;
 mod wire;
+mod wire_bodies;

@@ -703,7 +703,7 @@ impl Sink for Log {
     }
 }
 
-fn kind(actor: &AnyActor) -> ActorKind {
+pub(crate) fn kind(actor: &AnyActor) -> ActorKind {
     match actor {
         AnyActor::User(_) => ActorKind::User,
         AnyActor::Provider(_) | AnyActor::GridResource(_) | AnyActor::Cluster(_) => {
