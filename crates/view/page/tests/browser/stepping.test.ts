@@ -24,7 +24,7 @@ const state = (view = 0) => served.get<SimulationState>(`views/${view}/state`);
 
 /** Waits until the page shows this number of messages and the simulation rests. */
 async function shows(messages: number, of = page): Promise<void> {
-    await of.waitForFunction((count) => document.querySelector('[data-testid="now"]')?.textContent?.includes(`${count} messages`), messages.toLocaleString("en"));
+    await of.waitForFunction((count) => document.querySelector('[data-testid="now"]')?.textContent?.includes(` · ${count} message`), messages.toLocaleString("en"));
 }
 
 async function resting(view = 0): Promise<SimulationState> {
@@ -41,7 +41,7 @@ test("a message, an instant and a time are stepped", async () => {
     await press(page, "Space");
     await shows(start.messages + 1);
     await press(page, "i");
-    await page.waitForFunction((count) => !document.querySelector('[data-testid="now"]')?.textContent?.includes(`${count} messages`), (start.messages + 1).toLocaleString("en"));
+    await page.waitForFunction((count) => !document.querySelector('[data-testid="now"]')?.textContent?.includes(` · ${count} message`), (start.messages + 1).toLocaleString("en"));
     const before = await resting();
     await page.getByLabel("Length of a step").fill("6h");
     await page.getByLabel("Length of a step").press("Enter");
