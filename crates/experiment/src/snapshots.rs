@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use haggle_model::{Span, Time};
-use haggle_recording::{Extent, Journal, JournalError, StateFile, snapshot_of_bytes};
+use haggle_recording::{Extent, Journal, JournalError, StateFile};
 use haggle_results::{Input, OwnRule, Provenance, SnapshotCost, sha256};
 use haggle_runtime::{Simulation, Snapshot};
 use haggle_scenario::{Rules, Scenario};
@@ -431,10 +431,10 @@ fn read_state(path: &Path, run_sha256: &str) -> Result<Saved, SnapshotError> {
     Ok(Saved { file, journal: head.journal })
 }
 
-/// The snapshot that [`haggle_recording::state_bytes`] wrote; its rules are those of `scenario`. `None` = it is of
+/// The snapshot that [`Snapshot::to_bytes`] wrote; its rules are those of `scenario`. `None` = it is of
 /// another build.
 pub fn of_bytes(bytes: &[u8], scenario: &Scenario) -> Option<Snapshot> {
-    with_rules(lists(&scenario.own), || snapshot_of_bytes(bytes))
+    with_rules(lists(&scenario.own), || Snapshot::from_bytes(bytes))
 }
 
 /// The lists in which rules of a snapshot are found.

@@ -36,7 +36,7 @@ pub use event::Faulty;
 pub use grid::{GridError, GridJobs};
 pub use journal::{Extent, Journal, JournalError};
 pub use listeners::{Listeners, TooWide};
-pub use state_file::{StateFile, snapshot_of_bytes, state_bytes};
+pub use state_file::StateFile;
 
 /// An event of a run, with complete data.
 #[derive(Clone, Copy, Debug)]

@@ -45,18 +45,8 @@ impl StateFile {
 
     /// The snapshot; `None` = it is one of another build.
     pub fn snapshot(&self) -> Option<Snapshot> {
-        snapshot_of_bytes(&self.body)
+        Snapshot::from_bytes(&self.body)
     }
-}
-
-/// The snapshot of a simulation as bytes; `None` = an actor of another program cannot be written.
-pub fn state_bytes(simulation: &Simulation<'_>) -> Option<Vec<u8>> {
-    postcard::to_stdvec(simulation).ok()
-}
-
-/// The snapshot that [`state_bytes`] wrote; `None` = it is one of another build.
-pub fn snapshot_of_bytes(bytes: &[u8]) -> Option<Snapshot> {
-    postcard::from_bytes(bytes).ok()
 }
 
 fn write(path: &Path, head: &[u8], body: &impl Serialize) -> io::Result<u64> {

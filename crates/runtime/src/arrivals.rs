@@ -1,7 +1,7 @@
 //! The arriving jobs of all workloads.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use haggle_model::{ActorId, Job, JobId, Time};
@@ -22,6 +22,8 @@ pub(crate) struct Merged {
     /// Arrival of the next job of each source that has one: (submission, index in the list).
     heads: BinaryHeap<Reverse<(Time, usize)>>,
     count: u32,
+    /// Actors whose jobs arrive; those of others are only counted. `None` = all.
+    here: Option<BTreeSet<ActorId>>,
 }
 
 /// The jobs of one user.
@@ -39,9 +41,11 @@ struct Source {
 }
 
 impl Merged {
-    /// The workloads of a world up to its `horizon`; the first jobs of each are read.
+    /// The workloads of a world up to its `horizon`; the first jobs of each are read. If only some actors are
+    /// `here`, the jobs of the others do not arrive.
     pub(crate) fn new(
         sources: Vec<(ActorId, Arrivals)>,
+        here: Option<BTreeSet<ActorId>>,
         horizon: Option<Time>,
     ) -> Result<Merged, RunError> {
         let horizon = horizon.unwrap_or(Time::FOREVER);
@@ -53,7 +57,7 @@ impl Merged {
             horizon,
         };
         let sources = Vec::from_iter(sources.into_iter().map(open));
-        let mut merged = Merged { heads: BinaryHeap::new(), count: 0, sources };
+        let mut merged = Merged { heads: BinaryHeap::new(), count: 0, sources, here };
         for source in 0..merged.sources.len() {
             let begin = merged.sources[source].first()?.map_or(Time::ZERO, |job| begin(job));
             merged.line_up(source, begin)?;
@@ -68,7 +72,7 @@ impl Merged {
         sources: Vec<(ActorId, Arrivals)>,
         horizon: Option<Time>,
     ) -> Result<(), RunError> {
-        *self = Merged { count: self.count, ..Merged::new(sources, horizon)? };
+        *self = Merged { count: self.count, ..Merged::new(sources, self.here.take(), horizon)? };
         Ok(())
     }
 
@@ -122,11 +126,31 @@ impl Merged {
 
     /// True if no further job arrives.
     pub(crate) fn is_over(&self) -> bool {
-        self.heads.is_empty()
+        match &self.here {
+            None => self.heads.is_empty(),
+            // Looked at for few hosts of few users.
+            Some(here) => {
+                !self.heads.iter().any(|it| here.contains(&self.sources[it.0.1].user))
+            }
+        }
     }
 
     /// The next job, numbered, and the user at whom it arrives.
     pub(crate) fn take_next(&mut self) -> Result<Option<(ActorId, Arc<Job>)>, RunError> {
+        if self.here.is_none() {
+            return self.take_any();
+        }
+        while !self.is_over() {
+            let next = self.take_any()?;
+            let is_here = |user| self.here.as_ref().is_some_and(|here| here.contains(user));
+            if next.as_ref().is_some_and(|(user, _)| is_here(user)) {
+                return Ok(next);
+            }
+        }
+        Ok(None)
+    }
+
+    fn take_any(&mut self) -> Result<Option<(ActorId, Arc<Job>)>, RunError> {
         let Some(Reverse((submit, source))) = self.heads.pop() else { return Ok(None) };
         // The source was lined up with this job, so it has one.
         let Some(mut job) = self.sources[source].ahead.pop_front() else { return Ok(None) };

@@ -18,6 +18,7 @@ use crate::change::Change;
 use crate::clock::{Delivery, MessageKey, Origin};
 use crate::down::Down;
 use crate::error::RunError;
+use crate::host::Leaving;
 use crate::input::Input;
 use crate::network::{Fate, Hit, Network};
 use crate::simulation::RunStats;
@@ -60,6 +61,17 @@ pub(crate) struct Course {
     stats: RunStats,
     /// The jobs that are over.
     over: JobSet,
+    /// `None` if all actors are here.
+    part: Option<Part>,
+}
+
+/// A part of a world. Only another part knows of the end of all jobs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Part {
+    /// The actors that are here.
+    here: BTreeSet<ActorId>,
+    /// Messages to actors of other parts, in the order in which they were sent.
+    left: Vec<Leaving>,
 }
 
 /// The failures of a run, and their position.
@@ -113,9 +125,23 @@ impl From<&Delivery<Message>> for Cause {
 impl Course {
     /// The course of `world`, and its actors.
     pub(crate) fn new(world: World) -> Result<(Course, Vec<AnyActor>), RunError> {
+        Course::of(world, None)
+    }
+
+    /// The course of the part of `world` with the actors that are `here`. The other actors are returned, too.
+    pub(crate) fn of(
+        mut world: World,
+        here: Option<BTreeSet<ActorId>>,
+    ) -> Result<(Course, Vec<AnyActor>), RunError> {
+        if let Some(here) = &here {
+            world.outages = world.outages.filter(|outages| here.contains(&outages.nature));
+            world.initial.retain(|(_, to, _)| here.contains(to));
+            world.network.take_crashes();
+            world.network.keep(here.clone());
+        }
         let bounds = Bounds::of(&world);
         let World { actors, arrivals, outages, horizon, network, order, initial, .. } = world;
-        let arrivals = Merged::new(arrivals, horizon)?;
+        let arrivals = Merged::new(arrivals, here.clone(), horizon)?;
         let mut agenda = Agenda::new(order, arrivals.begin());
         for (at, to, message) in initial {
             match message {
@@ -139,7 +165,7 @@ impl Course {
             brings_jobs: false,
             pause: None,
             changes: 0,
-            last_words: last_words(&actors),
+            last_words: last_words(&actors, here.as_ref()),
             bound: (0..)
                 .map(ActorId)
                 .zip(&actors)
@@ -153,6 +179,7 @@ impl Course {
             stories: JobStories::default(),
             stats: RunStats::default(),
             over: JobSet::default(),
+            part: here.map(|here| Part { here, left: Vec::new() }),
         };
         // One of each kind is scheduled at a time; it admits the next one when it is due.
         course.admit_next()?;
@@ -202,6 +229,12 @@ impl Course {
     /// Schedules a message.
     pub(crate) fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<Message>) {
         self.agenda.schedule(at, phase, delivery);
+    }
+
+    /// Schedules a message from another part, which is not before the last one.
+    pub(crate) fn arrive(&mut self, at: Time, phase: Phase, delivery: Delivery<Message>) {
+        self.put_back_ahead();
+        self.schedule(at, phase, delivery);
     }
 
     /// Puts a message back that was taken off the agenda ahead of its instant, because an earlier one may be
@@ -463,7 +496,7 @@ impl Course {
         loop {
             let Some(key) = self.agenda.next(self.until()) else { return Ok(None) };
             let jobs = self.jobs_left();
-            let has_jobs = self.has_jobs() || self.brings_jobs;
+            let has_jobs = self.has_jobs() || self.brings_jobs || self.part.is_some();
             if is_end_of_time(self.agenda.now()) && has_jobs {
                 return Err(RunError::EndOfTime { jobs });
             }
@@ -557,6 +590,7 @@ impl Course {
     #[cold]
     fn makes_no_progress(&self) -> bool {
         let may_change = self.horizon.is_some() || self.outages.is_some() || self.brings_jobs;
+        let may_change = may_change || self.part.is_some();
         !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 
@@ -672,6 +706,7 @@ impl Course {
             };
             match fate {
                 Fate::Arrives(at) => self.agenda.schedule(at, phase, delivery),
+                Fate::Leaves => self.leave(delivery),
                 Fate::Hit(hit) => self.go_wrong(*hit, delivery, observers)?,
             }
         }
@@ -692,6 +727,29 @@ impl Course {
             self.admit_next()?;
         }
         Ok(())
+    }
+
+    /// Keeps a message until it is taken to another part.
+    #[cold]
+    fn leave(&mut self, delivery: Delivery<Message>) {
+        let (sent, Delivery { from, to, message, .. }) = (self.agenda.now(), delivery);
+        let part = self.part.get_or_insert_default();
+        part.left.push(Leaving { sent, from, to, message });
+    }
+
+    /// Takes the messages to other parts.
+    pub(crate) fn take_left(&mut self) -> Vec<Leaving> {
+        self.part.as_mut().map(|part| std::mem::take(&mut part.left)).unwrap_or_default()
+    }
+
+    /// True if there is a message to another part.
+    pub(crate) fn has_left(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| !part.left.is_empty())
+    }
+
+    /// True if the actor is not in another part.
+    pub(crate) fn is_here(&self, actor: ActorId) -> bool {
+        self.part.as_ref().is_none_or(|part| part.here.contains(&actor))
     }
 
     /// Records the faults of a message, which may still arrive.
@@ -760,10 +818,11 @@ impl Course {
 
 /// The actors in the order in which they receive `RunOver`, each with whether it keeps accounts. Users
 /// are last, because other actors report more about the jobs that they hold.
-fn last_words(actors: &[AnyActor]) -> Vec<(ActorId, bool)> {
-    let told = (0..).zip(actors).map(|(index, actor)| {
+fn last_words(actors: &[AnyActor], here: Option<&BTreeSet<ActorId>>) -> Vec<(ActorId, bool)> {
+    let here = |actor| here.is_none_or(|here| here.contains(&actor));
+    let told = (0..).map(ActorId).zip(actors).filter(|it| here(it.0)).map(|(number, actor)| {
         let is_user = matches!(actor, AnyActor::User(_));
-        (is_user, ActorId(index), actor.keeps_accounts())
+        (is_user, number, actor.keeps_accounts())
     });
     let mut told = Vec::from_iter(told);
     told.sort_by_key(|&(is_user, actor, _)| (is_user, actor));

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A [`World`] is the start of a run, a [`Simulation`] is the run itself. It can be stepped message by
-//! message, and [`run`] is a loop around that. A [`Sink`] observes it. The examples of this crate build
+//! message, and [`run`] is a loop around that. A [`Host`] runs a part of a world. A [`Sink`] observes either.
+//! The examples of this crate build
 //! a world, step it, and add an actor of their own.
 //!
 //! # The order of events
@@ -44,6 +45,7 @@ mod course;
 mod down;
 mod driver;
 mod error;
+mod host;
 mod inject;
 mod input;
 pub mod network;
@@ -59,6 +61,7 @@ pub use change::{Change, ChangeError};
 pub use clock::Clock;
 pub use driver::Driver;
 pub use error::RunError;
+pub use host::{Host, HostError, Leaving};
 pub use inject::InjectError;
 pub use network::Network;
 pub use recovery::Blueprint;

@@ -3,9 +3,10 @@
 mod channel;
 mod crashes;
 mod partition;
+mod recorded;
 mod reliable;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, MessageFault, Span, Time};
@@ -16,6 +17,7 @@ use reliable::Reliable;
 
 pub use crashes::Crashes;
 pub use partition::Partition;
+pub use recorded::Recorded;
 
 /// The site of an actor that is local to all others. Messages to and from it take no time, are never
 /// lost, and wait for a receiver that is down, as messages of an actor to itself do.
@@ -39,6 +41,8 @@ pub struct Network {
 pub enum Fate {
     /// It arrives at this time.
     Arrives(Time),
+    /// Its receiver is in another part of the world.
+    Leaves,
     /// It is hit by a fault.
     Hit(Box<Hit>),
 }
@@ -110,6 +114,16 @@ impl Network {
         self.channel().crashes = Some(crashes);
     }
 
+    /// Lets messages arrive at the times at which they arrived in another run.
+    pub fn replay(&mut self, recorded: Recorded) {
+        self.channel().recorded = Some(recorded);
+    }
+
+    /// Lets messages to actors that are not `here` leave the run.
+    pub(crate) fn keep(&mut self, here: BTreeSet<ActorId>) {
+        self.channel().here = Some(here);
+    }
+
     /// The crashes, if there are any.
     pub(crate) fn crashes_ref(&self) -> Option<&Crashes> {
         self.channel.as_ref()?.crashes.as_ref()
@@ -177,6 +191,10 @@ impl Network {
 
     /// The fate of a message where it depends on sender and receiver.
     fn fate_between(&mut self, now: Time, from: ActorId, to: ActorId) -> Fate {
+        let decided = self.channel.as_mut().and_then(|channel| channel.decided(now, from, to));
+        if let Some(fate) = decided {
+            return fate;
+        }
         let site = |actor: ActorId| self.sites.get(actor.index()).copied();
         let sites = site(from).zip(site(to));
         // Checked before all faults, so that no message from or to such an actor is ever lost.

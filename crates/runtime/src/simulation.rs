@@ -1,7 +1,7 @@
 //! A run, message by message.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::glimpse::Census;
@@ -99,6 +99,16 @@ impl<'de> Deserialize<'de> for Snapshot {
 }
 
 impl Snapshot {
+    /// The snapshot as bytes, which only this build reads. `None` = an actor of another program cannot be written.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        postcard::to_stdvec(self).ok()
+    }
+
+    /// The snapshot that was written as these bytes; `None` = it is one of another build.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Snapshot> {
+        postcard::from_bytes(bytes).ok()
+    }
+
     /// The counts of the run so far.
     pub fn stats(&self) -> RunStats {
         self.course.stats()
@@ -139,6 +149,20 @@ impl<'a> Simulation<'a> {
         let (course, actors) = Course::new(world)?;
         let actors = actors.into_iter().map(Some).collect();
         Ok(Simulation::of(course, journals, Actors::new(driver, actors), changes))
+    }
+
+    /// The part of `world` with the actors that are `here`, see [`Host`](crate::Host).
+    pub(crate) fn part(
+        mut world: World,
+        here: BTreeSet<ActorId>,
+    ) -> Result<Simulation<'a>, RunError> {
+        world.blueprints.clear();
+        let is_here = |actor: &ActorId| here.contains(actor);
+        let kept = Vec::from_iter((0..world.actors.len() as u32).map(|it| is_here(&ActorId(it))));
+        let (course, actors) = Course::of(world, Some(here))?;
+        let actors = actors.into_iter().zip(kept).map(|(actor, kept)| kept.then_some(actor));
+        let actors = Actors::new(Driver::Sequential, actors.collect());
+        Ok(Simulation::of(course, Journals::default(), actors, VecDeque::new()))
     }
 
     fn of(
@@ -186,6 +210,11 @@ impl<'a> Simulation<'a> {
     pub fn snapshot(&self) -> Snapshot {
         let (course, journals) = (self.course.clone(), self.journals.clone());
         Snapshot { course, actors: self.actors.copy().into_owned(), journals }
+    }
+
+    /// As [`Snapshot::to_bytes`], without a copy if the driver is sequential.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        postcard::to_stdvec(self).ok()
     }
 
     /// Lets `sink` observe everything from now on, after the sinks that observe already.

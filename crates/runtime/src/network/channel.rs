@@ -5,13 +5,14 @@
 //! unaffected messages arrive at the same times. Repeated transmissions draw from a generator of the
 //! message's own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, MessageFault, Span, Time};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::recorded::Recorded;
 use super::reliable::{Attempts, Reliable};
 use super::{Crashes, Fate, Hit, Partition};
 
@@ -29,6 +30,10 @@ pub(super) struct Channel {
     pub(super) crashes: Option<Crashes>,
     /// Arrival of the last message from one actor to another.
     pub(super) last: BTreeMap<(ActorId, ActorId), Time>,
+    /// The actors that are here; messages to all others leave. `None` = all are.
+    pub(super) here: Option<BTreeSet<ActorId>>,
+    /// Arrivals of the messages of another run. `None` = messages take the times of this network.
+    pub(super) recorded: Option<Recorded>,
 }
 
 /// Sender and receiver of a message, with their sites.
@@ -100,6 +105,14 @@ impl Channel {
         if reseeded {
             self.reliable = reliable;
         }
+    }
+
+    /// The fate of a message that another part or another run decides; `None` if this network does.
+    pub(super) fn decided(&mut self, now: Time, from: ActorId, to: ActorId) -> Option<Fate> {
+        if self.here.as_ref().is_some_and(|here| !here.contains(&to)) {
+            return Some(Fate::Leaves);
+        }
+        self.recorded.as_mut()?.fate(now, from, to)
     }
 
     /// The fate of a message that is sent now.

@@ -67,7 +67,7 @@ fn outage(fail: i64, restore: i64) -> Outage {
 fn a_message_that_cannot_come_from_outside_changes_nothing() {
     let mut simulation = start(base(), Driver::Sequential);
     simulation.step_until(at(20)).expect("it goes on");
-    let before = postcard::to_stdvec(&simulation.snapshot()).expect("it can be written");
+    let before = simulation.snapshot().to_bytes().expect("it can be written");
     let now = simulation.now();
     let due = |second| job(9, second, 5, 5, 1);
     let unnumbered = |second| Message::Run(RunMessage::JobDue(Arc::new(due(second))));
@@ -89,7 +89,7 @@ fn a_message_that_cannot_come_from_outside_changes_nothing() {
     let (fail, restore) = (at(40), at(39));
     let backwards = simulation.fail(NATURE, 0, Outage { fail, restore });
     assert_eq!(backwards, Err(InjectError::Backwards { fail, restore }));
-    assert_eq!(postcard::to_stdvec(&simulation.snapshot()).expect("as before"), before);
+    assert_eq!(simulation.snapshot().to_bytes().expect("as before"), before);
     simulation.run().expect("it ends");
     assert_eq!(simulation.submit(USER, due(900)), Err(InjectError::Over));
     let mut setup = Setup::default().provider(4, Policy::Fcfs).user(0, base());
@@ -229,9 +229,9 @@ fn snapshots_have_the_messages_from_outside_on_both_drivers() {
         simulation.listen(&mut parts);
         simulation.step_until(at(second)).expect("it goes on");
         script(second, &mut simulation);
-        let written = postcard::to_stdvec(&simulation.snapshot()).expect("it can be written");
+        let written = simulation.snapshot().to_bytes().expect("it can be written");
         drop(simulation);
-        let read: Snapshot = postcard::from_bytes(&written).expect("it can be read");
+        let read = Snapshot::from_bytes(&written).expect("it can be read");
         let driver = if second % 2 == 0 { Driver::Sequential } else { Driver::Actix };
         simulation = Simulation::restore(world(base()), driver, read).expect("its own world");
     }

@@ -23,6 +23,7 @@ mod grid_sessions;
 mod grid_setup;
 mod grid_static;
 mod holding;
+mod hosting;
 mod injecting;
 mod invariants;
 mod maintenance;

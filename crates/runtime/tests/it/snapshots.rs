@@ -71,12 +71,12 @@ fn in_parts(world: &dyn Fn() -> World, messages: u64, drivers: &[Driver]) -> Log
     loop {
         simulation.listen(&mut log);
         let goes_on = simulation.advance(messages).expect("it ends");
-        let written = postcard::to_stdvec(&simulation.snapshot()).expect("it can be written");
+        let written = simulation.snapshot().to_bytes().expect("it can be written");
         drop(simulation);
         if !goes_on {
             return log;
         }
-        let read: Snapshot = postcard::from_bytes(&written).expect("it can be read");
+        let read = Snapshot::from_bytes(&written).expect("it can be read");
         simulation = Simulation::restore(world(), next(), read).expect("its own world");
     }
 }

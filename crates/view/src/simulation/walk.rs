@@ -10,7 +10,6 @@ use haggle_experiment::run::unwrap_run_error;
 use haggle_experiment::snapshots::of_bytes;
 use haggle_experiment::world::{Stage, StageError};
 use haggle_model::{ActorId, Cast, JobId, Time};
-use haggle_recording::state_bytes;
 use haggle_runtime::{Driver, OtherWorld, RunError, Simulation, Step, World};
 use haggle_scenario::Scenario;
 
@@ -421,7 +420,7 @@ impl Walk {
             return;
         }
         // An actor of another program that cannot be written leaves the start of the run alone.
-        if let Some(bytes) = state_bytes(&self.simulation) {
+        if let Some(bytes) = self.simulation.to_bytes() {
             let (time, desk) = (self.simulation.now(), self.desk.borrow().clone());
             self.history.keep(Kept { number, time, bytes, desk });
         }
