@@ -129,9 +129,7 @@ impl Merged {
         match &self.here {
             None => self.heads.is_empty(),
             // Looked at for few hosts of few users.
-            Some(here) => {
-                !self.heads.iter().any(|it| here.contains(&self.sources[it.0.1].user))
-            }
+            Some(here) => !self.heads.iter().any(|it| here.contains(&self.sources[it.0.1].user)),
         }
     }
 

@@ -136,7 +136,8 @@ impl<'a> Live<'a> {
                 self.send(number, now);
             }
         }
-        let (arrived, way) = std::mem::take(&mut self.way).into_iter().partition(|it| it.arrives <= now);
+        let (arrived, way) =
+            std::mem::take(&mut self.way).into_iter().partition(|it| it.arrives <= now);
         self.way = way;
         let arrived: Vec<OnItsWay> = arrived;
         for OnItsWay { place, message, .. } in arrived {
