@@ -165,8 +165,8 @@ fn simulation(file: &Path, args: &Args) -> Result<Simulated, Error> {
     })
 }
 
-/// The run that is stepped, and its settings without effect: the only one, the one of `--run`, or the one of a sweep with the
-/// values of `--set` on its axes. `--seed` gives any replication its seed.
+/// The run that is stepped, and its settings without effect. It is the only one, the one of `--run`, or the one of a sweep
+/// with the values of `--set` on its axes. `--seed` gives any replication its seed.
 fn chosen(experiment: &Experiment, args: &Args) -> Result<(Scenario, Vec<String>), Error> {
     let found = |run: Run<'_>| (run.scenario(), run.variant.warnings.clone());
     if let Some(number) = args.run {

@@ -186,7 +186,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Whatever crashes: each durable message is taken once, and in order; no message is taken twice.
+        /// Each durable message is taken once, and in order, after any crashes. No message is taken twice.
         #[test]
         fn a_message_is_taken_once(events in prop::collection::vec(events(), 1..80)) {
             let (mut sender, mut receiver) = (Session::<u32>::new(), Session::<u32>::new());

@@ -1,7 +1,7 @@
 //! Waiting of jobs: the intervals that queue lengths count.
 //!
 //! A job counts once in a queue, however many attempts it has. It waits at a provider from queueing to its first start,
-//! and from a failure to the next start; each share of a bag waits until one of its tasks starts. A job of a grid waits
+//! and from a failure to the next start. Each share of a bag waits until one of its tasks starts. A job of a grid waits
 //! for a slot whenever none of its attempts has one.
 
 use std::collections::BTreeMap;

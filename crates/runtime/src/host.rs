@@ -1,7 +1,7 @@
 //! A part of a world that runs on its own: its messages to the other actors leave, and theirs arrive from outside.
 //!
 //! A live run is a set of hosts, each on a machine with a clock of its own. A host has no clock and no
-//! network. Whoever drives it passes on each message that arrives, with the present time, and sends the messages that
+//! network. Its driver passes on each message that arrives, with the present time, and sends the messages that
 //! leave. The same calls give the same messages and observations.
 //!
 //! # Time

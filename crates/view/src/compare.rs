@@ -1,4 +1,4 @@
-//! Comparison of the jobs of two views, by the definitions of `haggle compare`: jobs are the same if their workload, their
+//! Comparison of the jobs of two views, by the definitions of `haggle compare`. Jobs are the same if their workload, their
 //! number there, their request and their run time are the same, as far as both are known.
 
 use std::sync::Arc;

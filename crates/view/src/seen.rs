@@ -1,6 +1,6 @@
 //! A view as one of its actors sees it: its own charts, the jobs that it knows, its messages, and what it was told.
 //!
-//! All routes answer from this view when a request names an actor. What is hidden is refused or missing, and never in an
+//! All routes answer from this view when a request names an actor. Hidden facts are refused or missing, and never in an
 //! answer.
 
 mod table;

@@ -641,7 +641,7 @@ pub trait View: Send + Sync {
     /// If it cannot be read.
     fn job_table(&self) -> Result<Arc<dyn JobTable>, Refusal>;
 
-    /// What an actor knows.
+    /// The knowledge of an actor.
     ///
     /// # Errors
     /// If the actor is unknown, or the view cannot tell.
@@ -819,7 +819,7 @@ pub(crate) fn area_sum(
     Ok(sum)
 }
 
-/// What an actor knows.
+/// The knowledge of an actor.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Charts with its own rows. The rows of a grid are those of many resources, and no actor's own.

@@ -96,7 +96,7 @@ impl Job {
     }
 }
 
-/// What a user asks for. Jobs with other requests are others, even if they have one number.
+/// The request of a user. Jobs with other requests are others, even if they have one number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request<'a> {
     /// Submission, s.
@@ -167,8 +167,8 @@ impl RunTime {
     }
 }
 
-/// Run times of rigid jobs that ended by themselves, by the number of the job: the computing of all attempts, or the work
-/// that a job on a grid had done. All others are unknown.
+/// Run times of rigid jobs that ended by themselves, by the number of the job. They are the computing of all attempts, or
+/// the work that a job on a grid had done. All others are unknown.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimes(BTreeMap<i64, RunTime>);
 

@@ -1,4 +1,4 @@
-//! What an actor knows: its chart, the jobs on its own processors, those of its messages, and those that it submitted or
+//! Knowledge of an actor: its chart, the jobs on its own processors, those of its messages, and those that it submitted or
 //! received.
 
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use crate::view::Known;
 /// Most actors whose knowledge is in memory.
 const KEPT: usize = 8;
 
-/// What an actor knows.
+/// The knowledge of an actor.
 pub(super) fn known_to(data: &Data, actor: &str) -> Result<Arc<Known>, Refusal> {
     let version = data.version.load(std::sync::atomic::Ordering::Acquire);
     let name = (actor.to_owned(), version);

@@ -108,7 +108,7 @@ async fn state(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
     answer(StatusCode::OK, simulation(&*view).map(|it| told(&it.stepper.moment(), is_seen)))
 }
 
-/// The view of the path. Whoever steps a simulation sees all of it.
+/// The view of the path. A user who steps a simulation sees all of it.
 fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
     site.views.get(routes::number(request, "view")?)
 }

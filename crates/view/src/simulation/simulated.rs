@@ -57,7 +57,7 @@ pub struct Simulated {
     drawn: AtomicU64,
     done: Arc<Mutex<DoneRows>>,
     table: Mutex<Option<(u64, Arc<Rows>)>>,
-    /// What an actor knows in a version.
+    /// The knowledge of an actor in a version.
     known: Mutex<Option<(u64, ActorId, Arc<Known>)>>,
     /// Number of jobs that will ever arrive; `None` = unknown.
     jobs: OnceLock<Option<usize>>,
