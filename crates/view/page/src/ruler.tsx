@@ -10,7 +10,7 @@ import { gutter, plotWidth } from "./measure";
 import { Newest } from "./newest";
 import { mixed } from "./palette";
 import { intervalOn } from "./pointer";
-import { besideVersion, bounds, dataVersion, fit, goTo, overview, pan, time, zoom } from "./state";
+import { asActor, besideVersion, bounds, dataVersion, fit, goTo, overview, pan, time, zoom } from "./state";
 import { palette } from "./theme";
 import { duration, ticks } from "./ticks";
 
@@ -69,9 +69,10 @@ export function Strip() {
         const newest = new Newest<Series>();
         const stop = effect(() => {
             void [dataVersion.value, besideVersion.value];
-            const here = overview.peek();
+            const here = overview.value;
             const wanted = here?.series.find((it) => it.id === "busy:all" || (it.chart === null && it.id.startsWith("busy"))) ?? here?.series[0];
-            if (!here || !wanted || dataVersion.value === null) return;
+            // The series of another actor's view are not those of this one.
+            if (!here || !wanted || dataVersion.value === null || here.seen_by !== asActor.value) return;
             const { from, until } = bounds.peek();
             newest.ask({
                 load: (signal) => api.series(here.id, [wanted.id], from, until, COLUMNS, signal),

@@ -67,7 +67,8 @@ export function runUntil(): void {
 /** Steps a simulation to a time, and waits for the end of the step. */
 async function reach(id: number, time: number): Promise<void> {
     const now = await api.state(id, null);
-    if (now.state === "over" || now.state === "failed") return;
+    const isThere = now.now >= time && (now.next === null || now.next > time);
+    if (isThere || now.state === "over" || now.state === "failed") return;
     const made = await api.step(id, { time }, now.version);
     let after = made?.version ?? now.version;
     for (;;) {

@@ -285,6 +285,8 @@ test("the legend names the workloads and looks of the run, and the differences o
 test("an actor's view hides the jobs of others", async () => {
     await press(page, "f");
     const all = (await scene(page)).bars;
+    // The table of bars is asked for when the window has rested.
+    await page.waitForTimeout(600);
     const requests = asked();
     await page.getByLabel("View as", { exact: true }).selectOption("east");
     await page.getByTestId("hidden").getByText("Seen by east").waitFor();

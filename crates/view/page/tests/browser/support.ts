@@ -147,7 +147,7 @@ export async function open(address: string, fragment = "", options: BrowserConte
         void dialog.dismiss();
     });
     page.on("console", (message) => {
-        if (message.type() === "error" || message.type() === "warning") faults.push(`${message.type()}: ${message.text()}`);
+        if (message.type() === "error" || message.type() === "warning") faults.push(`${message.type()}: ${message.text()} (${message.location().url})`);
     });
     page.on("request", (request) => {
         const to = new URL(request.url());
