@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout};
 
-use crate::command::{Folder, interrupt, signal, stderr_of};
+use crate::command::{Folder, interrupt, signal, stderr_of, unwrapped};
 
 const SCENARIO: &str = r#"
 [scenario]
@@ -120,6 +120,21 @@ fn mistakes_of_the_arguments_are_told() {
     let shown = folder.haggle(&["view", "--no-open", "small", "--for", "0s"]);
     assert!(shown.starts_with("exit code: 1"), "{shown}");
     assert!(stderr_of(&shown).contains("offers"), "{shown}");
+}
+
+#[test]
+fn tables_of_another_run_are_a_problem() {
+    let scenario = SCENARIO.split("[[sweep").next().expect("the first part");
+    let folder = Folder::with(&[("small.toml", scenario)]);
+    folder.haggle(&["run", "small.toml", "-o", "small"]);
+    folder.haggle(&["run", "small.toml", "-o", "other", "--seed", "77"]);
+    let [here, other] =
+        ["small", "other"].map(|name| folder.path().join(name).join("jobs.parquet"));
+    std::fs::copy(other, here).expect("it can be copied");
+    let shown = folder.haggle(&["view", "--no-open", "small", "--for", "0s"]);
+    assert!(shown.starts_with("exit code: 1"), "{shown}");
+    let problem = "`jobs.parquet` was changed after its run: it is not as in provenance.json";
+    assert!(unwrapped(stderr_of(&shown)).contains(problem), "{shown}");
 }
 
 #[test]

@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let only_checks = ends.read.is_some();
     server.serve(move || ends.is_now()).map_err(Error::Output)?;
     if !STOP.load(Ordering::Acquire) && only_checks {
-        return Ok(checked(&opened));
+        return checked(&opened);
     }
     Ok(match interrupt::interrupted() {
         // Ctrl-C is the usual end.
@@ -112,17 +112,25 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     })
 }
 
-/// Prints the problems of runs whose tables have been read.
-fn checked(opened: &[Arc<RunView>]) -> Exit {
+/// Prints the problems of runs whose tables have been read, and the tables that were changed after their run.
+fn checked(opened: &[Arc<RunView>]) -> Result<Exit, Error> {
     let mut exit = Exit::Success;
     for view in opened {
         let path = view.identity().path;
-        for problem in view.problems() {
+        let mut problems = view.problems();
+        // Digests of a damaged table have no meaning.
+        if problems.is_empty() {
+            let changed = open_run(&path)?.changed_files()?.into_iter();
+            problems.extend(changed.map(|file| {
+                format!("`{file}` was changed after its run: it is not as in provenance.json")
+            }));
+        }
+        for problem in problems {
             say(&format!("{}: {problem}\n", path.display()));
             exit = Exit::Differs;
         }
     }
-    exit
+    Ok(exit)
 }
 
 /// When the command ends.
