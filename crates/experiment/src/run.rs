@@ -649,8 +649,13 @@ fn metrics_options(scenario: &Scenario) -> MetricsOptions {
         window: results.window.map(|window| (Time::ZERO, Time::ZERO + window.0)),
         transactions: trials(scenario),
         horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
-        cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
+        cut: cut(results),
     }
+}
+
+/// The jobs that metrics leave out.
+pub fn cut(results: &file::Results) -> Cut {
+    Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) }
 }
 
 fn extent(part: TimeOrShare) -> Extent {

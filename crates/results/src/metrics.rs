@@ -116,6 +116,14 @@ pub struct Cut {
     pub cool_down: Extent,
 }
 
+impl Cut {
+    /// For each job of a run that is over, in the order in which jobs ended: whether it is left in. A job is its submission,
+    /// µs, and true if it belongs to the start state.
+    pub fn counted(&self, jobs: &[(i64, bool)]) -> Vec<bool> {
+        summary::counted(*self, jobs)
+    }
+}
+
 /// Settings of metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricsOptions {
@@ -578,7 +586,12 @@ impl Metrics {
 
     /// For each job, in the order in which jobs ended: whether warm-up and cool-down leave it in.
     pub fn counted(&self) -> Vec<bool> {
-        summary::counted(self)
+        self.options.cut.counted(&self.submissions())
+    }
+
+    /// Of each job, its submission, µs, and true if it belongs to the start state.
+    fn submissions(&self) -> Vec<(i64, bool)> {
+        self.jobs.iter().map(|job| (job.submit, job.initial)).collect()
     }
 
     /// Computes the summary.

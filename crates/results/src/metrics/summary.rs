@@ -270,7 +270,8 @@ impl<'a> Frame<'a> {
         let sum = |places: &[ProviderInfo]| -> u64 {
             places.iter().map(|it| u64::from(it.processors)).sum()
         };
-        let Window { submissions, kept } = window(metrics, span);
+        let Window { submissions, kept } =
+            window(metrics.options.cut, &metrics.submissions(), span);
         let given = metrics.options.window;
         let given = given.map(|(from, until)| (from.as_micros(), until.as_micros()));
         Frame {
@@ -627,39 +628,40 @@ struct Window {
     kept: Vec<usize>,
 }
 
-fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
-    let jobs = &metrics.jobs;
+/// The jobs that are left in. A job is its submission, and true if it belongs to the start state.
+fn window(cut: Cut, jobs: &[(i64, bool)], span: Option<(i64, i64)>) -> Window {
+    let submit = |i: usize| jobs[i].0;
     // Jobs of a start state were submitted before the warm-up.
-    let mut order: Vec<usize> = (0..jobs.len()).filter(|&i| !jobs[i].initial).collect();
+    let mut order: Vec<usize> = (0..jobs.len()).filter(|&i| !jobs[i].1).collect();
     // The sort is stable: jobs of one submission keep the order of their ends.
-    order.sort_by_cached_key(|&i| jobs[i].submit);
+    order.sort_by_cached_key(|&i| submit(i));
     let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
         return Window { submissions: span.unwrap_or((0, 0)), kept: order };
     };
     let mut from = 0;
     let mut to = order.len();
-    let (mut begin, mut end) = span.unwrap_or((jobs[first].submit, jobs[last].submit));
-    match metrics.options.cut.warm_up {
+    let (mut begin, mut end) = span.unwrap_or((submit(first), submit(last)));
+    match cut.warm_up {
         Extent::Nothing => {}
         Extent::Seconds(seconds) => {
-            begin = jobs[first].submit.saturating_add((seconds * SECOND) as i64);
-            from = order.partition_point(|&i| jobs[i].submit < begin);
+            begin = submit(first).saturating_add((seconds * SECOND) as i64);
+            from = order.partition_point(|&i| submit(i) < begin);
         }
         Extent::Share(share) => {
             // Rounded down, so that no more than this share is left out.
             from = ((share * order.len() as f64) as usize).min(order.len());
-            begin = order.get(from).map_or(end, |&i| jobs[i].submit);
+            begin = order.get(from).map_or(end, |&i| submit(i));
         }
     }
-    match metrics.options.cut.cool_down {
+    match cut.cool_down {
         Extent::Nothing => {}
         Extent::Seconds(seconds) => {
-            end = jobs[last].submit.saturating_sub((seconds * SECOND) as i64);
-            to = order.partition_point(|&i| jobs[i].submit <= end);
+            end = submit(last).saturating_sub((seconds * SECOND) as i64);
+            to = order.partition_point(|&i| submit(i) <= end);
         }
         Extent::Share(share) => {
             to -= ((share * order.len() as f64) as usize).min(order.len());
-            end = to.checked_sub(1).map_or(begin, |i| jobs[order[i]].submit);
+            end = to.checked_sub(1).map_or(begin, |i| submit(order[i]));
         }
     }
     // Warm-up and cool-down may overlap and leave no job.
@@ -668,12 +670,12 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
 }
 
 /// For each job, true if it is left in.
-pub(super) fn counted(metrics: &Metrics) -> Vec<bool> {
-    if metrics.options.cut == Cut::default() {
-        return metrics.jobs.iter().map(|job| !job.initial).collect();
+pub(super) fn counted(cut: Cut, jobs: &[(i64, bool)]) -> Vec<bool> {
+    if cut == Cut::default() {
+        return jobs.iter().map(|(_, initial)| !initial).collect();
     }
-    let mut counted = vec![false; metrics.jobs.len()];
-    window(metrics, run_span(&metrics.jobs)).kept.into_iter().for_each(|it| counted[it] = true);
+    let mut counted = vec![false; jobs.len()];
+    window(cut, jobs, None).kept.into_iter().for_each(|it| counted[it] = true);
     counted
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haggle_agents::glimpse::{Stage, Work};
 use haggle_model::{ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, ProviderId, Span, Time};
-use haggle_results::JobRows;
 use haggle_results::reader::{CellValue, ColumnData, TextColumn};
+use haggle_results::{Cut, JobRows};
 use serde_json::Value;
 
 use super::past::{Past, Record};
@@ -48,6 +48,16 @@ impl DoneRows {
     }
 }
 
+/// The column `counted` of jobs that are over.
+enum Counts {
+    /// As the rows have it.
+    AsTheyAre,
+    /// Not known: warm-up and cool-down are parts of all jobs of the run.
+    Unknown,
+    /// The run is over.
+    Are(Vec<bool>),
+}
+
 /// The table at a moment.
 pub(crate) struct Rows {
     done: Arc<Mutex<DoneRows>>,
@@ -55,16 +65,18 @@ pub(crate) struct Rows {
     count: usize,
     /// Rows of the other jobs.
     open: JobRows,
+    counts: Counts,
     /// Columns that have been asked for.
     columns: Mutex<BTreeMap<&'static str, Arc<Column>>>,
 }
 
 impl Rows {
-    /// The table of a past at a moment.
+    /// The table of a past at a moment. `cut` are the jobs that metrics leave out.
     pub(crate) fn of(
         done: &Arc<Mutex<DoneRows>>,
         past: &Past,
         (now, threshold): (Time, Span),
+        (cut, is_over): (Cut, bool),
     ) -> Rows {
         let count = done.lock().unwrap_or_else(PoisonError::into_inner).follow(past);
         let mut open = JobRows::new(Arc::clone(past.cast()), threshold);
@@ -76,15 +88,36 @@ impl Rows {
                 open.push(&record);
             }
         }
-        Rows { done: Arc::clone(done), count, open, columns: Mutex::default() }
+        let counts = match (cut == Cut::default(), is_over) {
+            (true, _) => Counts::AsTheyAre,
+            (false, false) => Counts::Unknown,
+            (false, true) => Counts::Are(cut.counted(&submissions(past))),
+        };
+        Rows { done: Arc::clone(done), count, open, counts, columns: Mutex::default() }
     }
 
-    fn each<T>(&self, mut take: impl FnMut(&JobRows, usize) -> T) -> Vec<T> {
+    /// The values of a column.
+    fn each<T>(&self, column: usize, mut take: impl FnMut(CellValue<'_>) -> T) -> Vec<T> {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = Vec::with_capacity(self.rows());
-        all.extend((0..self.count).map(|row| take(&done.rows, row)));
-        all.extend((0..self.open.len()).map(|row| take(&self.open, row)));
-        all
+        (0..self.rows()).map(|row| take(self.cell(&done.rows, row, column))).collect()
+    }
+
+    /// A value. `done` are the rows of jobs that are over.
+    fn cell<'a>(&'a self, done: &'a JobRows, row: usize, column: usize) -> CellValue<'a> {
+        if columns()[column].name == "counted" {
+            match &self.counts {
+                Counts::AsTheyAre => {}
+                Counts::Unknown => return CellValue::Missing,
+                Counts::Are(all) => {
+                    let counts = all.get(row).copied();
+                    return counts.map_or(CellValue::Missing, |it| CellValue::Integer(it.into()));
+                }
+            }
+        }
+        match row.checked_sub(self.count) {
+            None => done.value(row, column),
+            Some(row) => self.open.value(row, column),
+        }
     }
 }
 
@@ -102,18 +135,18 @@ impl JobTable for Rows {
             return Ok(Arc::clone(column));
         }
         let data = match columns()[place].kind.type_name() {
-            "float" => ColumnData::Real(self.each(|rows, row| match rows.value(row, place) {
+            "float" => ColumnData::Real(self.each(place, |value| match value {
                 CellValue::Real(value) => Some(value),
                 _ => None,
             })),
-            "integer" => ColumnData::Integer(self.each(|rows, row| match rows.value(row, place) {
+            "integer" => ColumnData::Integer(self.each(place, |value| match value {
                 CellValue::Integer(value) => Some(value),
                 _ => None,
             })),
             _ => {
                 let mut texts: Vec<String> = Vec::new();
                 let mut codes = std::collections::HashMap::new();
-                let codes = self.each(|rows, row| match rows.value(row, place) {
+                let codes = self.each(place, |value| match value {
                     CellValue::Text(text) => {
                         Some(*codes.entry(text.to_owned()).or_insert_with(|| {
                             texts.push(text.to_owned());
@@ -135,15 +168,21 @@ impl JobTable for Rows {
     fn page(&self, rows: &[u32]) -> Result<Vec<Vec<Value>>, Refusal> {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let row = |&row: &u32| {
-            let row = row as usize;
-            let (table, row) = match row.checked_sub(self.count) {
-                None => (&done.rows, row),
-                Some(row) => (&self.open, row),
-            };
-            (0..columns().len()).map(|column| json_of(table.value(row, column))).collect()
+            let cell = |column| json_of(self.cell(&done.rows, row as usize, column));
+            (0..columns().len()).map(cell).collect()
         };
         Ok(rows.iter().map(row).collect())
     }
+}
+
+/// Of each job that is over, its submission, µs, and true if it belongs to the start state.
+fn submissions(past: &Past) -> Vec<(i64, bool)> {
+    let jobs = past.records.iter().filter_map(|record| match record {
+        Record::Job(record) => Some(&record.job),
+        Record::Settled(job) => Some(&job.record.job),
+        Record::Late { .. } => None,
+    });
+    jobs.map(|job| (job.submit.as_micros(), job.initial.is_some())).collect()
 }
 
 /// Work of machines, by job.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use haggle_agents::Message;
+use haggle_experiment::run::cut;
 use haggle_model::{ActorId, ActorKind, Cast, JobId, Span};
 use haggle_scenario::Source;
 use serde_json::Value;
@@ -16,7 +17,7 @@ use super::measures::MEASURES;
 use super::panel::panel;
 use super::past::{Delivered, Last, Past, Record};
 use super::rows::{DoneRows, Rows};
-use super::stepper::{Moment, Stepper};
+use super::stepper::{Moment, Phase, Stepper};
 use super::until;
 use super::walk::{Script, WalkError, name};
 use super::{drawn, series};
@@ -125,7 +126,8 @@ impl Simulated {
 
     fn rows(&self, moment: &Moment) -> Rows {
         let at = (moment.now, threshold(&self.script));
-        Rows::of(&self.done, &moment.past, at)
+        let cut = cut(&self.script.scenario.results);
+        Rows::of(&self.done, &moment.past, at, (cut, moment.phase == Phase::Over))
     }
 
     /// The jobs of which an actor knows more than their descriptions: those that its own machine alone has run.

@@ -219,6 +219,7 @@ fn at_the_end_the_bars_are_those_of_the_tables() {
 
 #[test]
 fn the_table_of_jobs_becomes_that_of_the_run() {
+    let mut left_out = 0;
     for name in ["quickstart", "bargaining", "failing-grid", "coallocation"] {
         let Some(script) = script(name, &[], Driver::Sequential) else { continue };
         let folder = tempfile::tempdir().expect("a folder");
@@ -234,13 +235,23 @@ fn the_table_of_jobs_becomes_that_of_the_run() {
         let numbers = table.column("job").expect("a column");
         let waits = table.column("waiting_time").expect("a column");
         let places = table.column("allocated_resources").expect("a column");
+        let counted = table.column("counted").expect("a column");
         for (place, row) in rows.iter().enumerate() {
             assert_eq!(numbers.number(place).map(i64::from), Some(row.job), "{name}");
             assert_eq!(waits.real(place), row.waiting_time, "{name}: {row:?}");
             let allocated = row.allocated.as_ref().map(ToString::to_string);
             assert_eq!(places.text(place).map(str::to_owned), allocated, "{name}: {row:?}");
+            assert_eq!(counted.number(place), Some(row.counted.into()), "{name}: {row:?}");
         }
+        left_out += rows.iter().filter(|row| !row.counted).count();
+        // Only the end of the run tells how many jobs 5 % of them are.
+        let end = view.stepper.moment().number;
+        wait(&view, view.stepper.set_out(Aim::Back(end - 1)).expect("nothing goes on"));
+        let has_cut = rows.iter().any(|row| !row.counted);
+        let counted = view.job_table().expect("a table").column("counted").expect("a column");
+        assert_eq!(counted.number(0).is_none(), has_cut, "{name}");
     }
+    assert!(left_out > 10, "{left_out}");
 }
 
 /// The series of a simulation that is over are those of its results. Returns the number of queues with more than one job.
