@@ -115,7 +115,8 @@ impl Simulated {
         let view = begun.map_err(|error| Refusal::wrong(error.to_string(), "change the branch"))?;
         // All messages so far are at the present time or before it, which the change follows.
         let last = moment.past.last_time().unwrap_or(moment.now);
-        view.stepper.go(|_| Ok(Aim::Forward(Until::State(moment.number, last))))?;
+        let state = Until::State { number: moment.number, last, now: moment.now };
+        view.stepper.go(|_| Ok(Aim::Forward(state)))?;
         Ok(view)
     }
 }

@@ -692,6 +692,24 @@ fn a_branch_has_the_same_past_and_another_future() {
 }
 
 #[test]
+fn a_branch_begins_at_the_present_time_of_its_base() {
+    let base = view(quickstart());
+    step(&base, r#"{"messages": 2000}"#);
+    let time = Time::from_micros(base.stepper.moment().now.as_micros() / 2);
+    wait(&base, base.stepper.set_out(Aim::BackTo(time)).expect("nothing goes on"));
+    let here = base.stepper.moment();
+    assert!(here.now == time && here.past.last_time() < Some(time), "between two messages");
+    let request = BranchRequest::read(br#"{"set": ["provider.*.policy=fcfs"]}"#);
+    let branch = request.and_then(|it| base.branch(0, it)).expect("a branch");
+    assert_eq!(wait(&branch, 1), "a branch begins here");
+    let there = branch.stepper.moment();
+    assert_eq!((there.now, there.number), (time, here.number));
+    // A span counts from the present time.
+    let ends = [&base, &branch].map(|it| step(it, r#"{"span": 43200000000}"#));
+    assert_eq!(ends[0], ends[1]);
+}
+
+#[test]
 fn an_actor_sees_nothing_of_others() {
     let view = Arc::new(view(script("bargaining", &[], Driver::Sequential).expect("one run")));
     step(&view, r#"{"messages": 4000}"#);

@@ -58,8 +58,15 @@ pub(crate) enum Until {
     Message(Pattern),
     /// A condition holds.
     Condition(String),
-    /// The state of the base of a branch: so many messages, none of which is later than a time.
-    State(u64, Time),
+    /// The state of the base of a branch: so many messages, none of which is later than a time, and the present time.
+    State {
+        /// Number of messages.
+        number: u64,
+        /// Time of the last one.
+        last: Time,
+        /// Present time.
+        now: Time,
+    },
     /// The run is over.
     End,
 }

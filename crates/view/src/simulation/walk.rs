@@ -198,16 +198,7 @@ impl Walk {
             Until::Time(time) => self.time(time, look_out),
             Until::Span(span) => self.time(self.now + span, look_out),
             Until::End => self.each(look_out, |_, _| None),
-            Until::State(number, time) => {
-                let is_reached = |walk: &Walk| {
-                    walk.number() >= number || walk.next.is_none_or(|next| next > time)
-                };
-                let words = || "a branch begins here".to_owned();
-                match is_reached(self) {
-                    true => Ok(Stop::Reached(words())),
-                    false => self.each(look_out, |walk, _| is_reached(walk).then(words)),
-                }
-            }
+            Until::State { number, last, now } => self.state((number, last), now, look_out),
             Until::Message(pattern) => {
                 let cast = Arc::clone(&self.cast);
                 self.each(look_out, |_, step| pattern.fits(step).then(|| told(&cast, step)))
@@ -344,6 +335,26 @@ impl Walk {
         }
         self.now = self.now.max(time);
         Ok(reached(time))
+    }
+
+    /// Goes to the state of the base of a branch: so many messages, none of which is later than a time.
+    fn state(
+        &mut self,
+        (number, last): (u64, Time),
+        now: Time,
+        look_out: &mut dyn FnMut(&Walk) -> bool,
+    ) -> Result<Stop, RunError> {
+        let is_reached =
+            |walk: &Walk| walk.number() >= number || walk.next.is_none_or(|next| next > last);
+        if !is_reached(self) {
+            let stop = self.each(look_out, |walk, _| is_reached(walk).then(String::new))?;
+            if !matches!(stop, Stop::Reached(_)) {
+                return Ok(stop);
+            }
+        }
+        // A base that has stepped to a time is later than its last message.
+        self.now = self.now.max(now);
+        Ok(Stop::Reached("a branch begins here".to_owned()))
     }
 
     fn ends(
