@@ -33,7 +33,13 @@ pub struct Scene {
 impl Scene {
     /// The time from the first bar, mark or tick to the end of the last one; `None` without any.
     pub fn span(&self) -> Option<(i64, i64)> {
-        let spans = self.charts.iter().filter_map(Chart::span);
+        self.span_of(|_| true)
+    }
+
+    /// The same of some charts, by their numbers.
+    pub fn span_of(&self, is_there: impl Fn(usize) -> bool) -> Option<(i64, i64)> {
+        let charts = self.charts.iter().enumerate().filter(|(number, _)| is_there(*number));
+        let spans = charts.filter_map(|(_, chart)| chart.span());
         spans.reduce(|all, it| (all.0.min(it.0), all.1.max(it.1)))
     }
 }

@@ -106,6 +106,11 @@ impl View for Seen {
         overview.seen_by = Some(shown(&self.actor));
         overview.charts = overview.charts.into_iter().map(|it| self.entry(it)).collect();
         overview.series.retain(|it| it.chart.is_some_and(|chart| self.is_own(chart)));
+        // A run is over, and so is its time. The plans of others in a simulation are their own.
+        if let Some(simulation) = self.view.simulation() {
+            let now = overview.now.unwrap_or(0);
+            (overview.from, overview.until) = simulation.time(now, |chart| self.is_own(chart))?;
+        }
         // Numbers of rows are sums over all actors, and so are metrics, problems and pictures.
         overview.tables.iter_mut().for_each(|it| it.rows = None);
         overview.metrics.clear();

@@ -36,8 +36,8 @@ pub(super) fn is_description(column: &str) -> bool {
     DESCRIPTION.contains(&column)
 }
 
-/// The rows of the jobs that an actor knows. Filters and orders see these rows, and of described jobs the description
-/// alone.
+/// The rows of the jobs that an actor knows, in the order of their numbers: the order of the table tells when jobs ended
+/// elsewhere. Filters and orders see these rows, and of described jobs the description alone.
 pub(super) struct KnownTable {
     table: Arc<dyn JobTable>,
     /// Rows of the table, each with true if only the description is known.
@@ -57,10 +57,12 @@ impl KnownTable {
         let numbers = table.column("job")?;
         let row = |row: u32| {
             let job = numbers.number(row as usize).filter(|it| known.jobs.contains(it))?;
-            Some((row, known.described.contains(&job)))
+            Some((job, (row, known.described.contains(&job))))
         };
         let all = 0..u32::try_from(table.rows()).unwrap_or(u32::MAX);
-        let rows = Vec::from_iter(all.filter_map(row));
+        let mut rows = Vec::from_iter(all.filter_map(row));
+        rows.sort_by_key(|(job, _)| *job);
+        let rows = rows.into_iter().map(|(_, row)| row).collect();
         // Charts may still be read, and then more jobs are known.
         let name = format!("{actor}\0{} {}\0", known.jobs.len(), known.described.len());
         Ok(KnownTable { table, rows, name })

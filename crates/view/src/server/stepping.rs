@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, Responder, error, rt, web};
+use haggle_model::ActorId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -93,10 +94,12 @@ async fn state(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
     let asked = (|| {
         let view = view(&site, &request)?;
         let query = Query::of(&request)?;
-        let versions = simulation(&*view)?.stepper.versions();
-        Ok((view, versions, query.number::<u64>("after")?, query.text("as")?.is_some()))
+        let simulation = simulation(&*view)?;
+        let actor = query.text("as")?.map(|it| simulation.actor(&it)).transpose()?;
+        let versions = simulation.stepper.versions();
+        Ok((view, versions, query.number::<u64>("after")?, actor))
     })();
-    let (view, mut versions, after, is_seen) = match asked {
+    let (view, mut versions, after, actor) = match asked {
         Ok(asked) => asked,
         Err(refused) => return reply::refusal(&refused),
     };
@@ -105,7 +108,7 @@ async fn state(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
         let other = versions.wait_for(|version| *version != after);
         let _ = rt::time::timeout(PATIENCE, other).await;
     }
-    answer(StatusCode::OK, simulation(&*view).map(|it| told(&it.stepper.moment(), is_seen)))
+    reply::json(move || Ok(told(&simulation(&*view)?.stepper.moment(), actor))).await
 }
 
 /// The view of the path. A user who steps a simulation sees all of it.
@@ -113,8 +116,10 @@ fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
     site.views.get(routes::number(request, "view")?)
 }
 
-/// The state. Jobs, and events that ended the step, are not told to a page that shows the view of an actor.
-fn told(moment: &Moment, is_seen: bool) -> Value {
+/// The state. A page that shows the view of an actor is told the number of the actor's own messages, and nothing of jobs, of
+/// the next message, or of events that ended the step.
+fn told(moment: &Moment, actor: Option<ActorId>) -> Value {
+    let is_seen = actor.is_some();
     let error = moment.error.as_deref().map(|it| match is_seen {
         true => "the run failed: view as everyone to see the reason".to_owned(),
         false => shown(it),
@@ -122,8 +127,8 @@ fn told(moment: &Moment, is_seen: bool) -> Value {
     json!({
         "version": moment.version,
         "now": clamped(moment.now.as_micros()),
-        "next": moment.next.map(|it| clamped(it.as_micros())),
-        "messages": moment.number,
+        "next": moment.next.filter(|_| !is_seen).map(|it| clamped(it.as_micros())),
+        "messages": actor.map_or(moment.number, |it| moment.past.messages_of(it)),
         "jobs_over": (!is_seen).then_some(moment.past.over),
         "jobs": (!is_seen).then_some(moment.past.arrived),
         "state": moment.phase,

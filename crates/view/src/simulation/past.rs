@@ -214,6 +214,11 @@ impl Past {
         self.hit = Some(Arc::new(Mutex::new(message.clone())));
     }
 
+    /// Number of the messages that an actor has sent or received, of those that are kept.
+    pub(crate) fn messages_of(&self, actor: ActorId) -> u64 {
+        self.messages.iter().filter(|it| it.from == actor || it.to == actor).count() as u64
+    }
+
     /// Counts a message of any kind.
     pub(crate) fn deliver(&mut self, now: Time, (from, to): (ActorId, ActorId), message: &Message) {
         self.number += 1;

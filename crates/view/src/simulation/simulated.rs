@@ -115,6 +115,18 @@ impl Simulated {
         }))
     }
 
+    /// First and last time of some charts, of the present and of the horizon.
+    pub(crate) fn time(
+        &self,
+        now: i64,
+        is_there: impl Fn(usize) -> bool,
+    ) -> Result<(i64, i64), Refusal> {
+        let (from, until) = self.scene()?.span_of(is_there).unwrap_or((0, 0));
+        let horizon = self.script.scenario.scenario.horizon;
+        let horizon = horizon.map_or(0, |it| clamped(it.0.as_micros()));
+        Ok((from.min(0), until.max(now).max(horizon).max(1)))
+    }
+
     /// The scenario as a file with all its values.
     pub(crate) fn source(&self) -> Source {
         Source::new(self.origin.path.clone(), self.script.scenario.to_toml())
@@ -167,11 +179,9 @@ impl View for Simulated {
 
     fn overview(&self) -> Result<Overview, Refusal> {
         let moment = self.stepper.moment();
-        let scene = self.scene()?;
         let now = clamped(moment.now.as_micros());
-        let (from, until) = scene.span().unwrap_or((0, 0));
-        let horizon =
-            self.script.scenario.scenario.horizon.map_or(0, |it| clamped(it.0.as_micros()));
+        let (from, until) = self.time(now, |_| true)?;
+        let scene = self.scene()?;
         let charts =
             scene.charts.iter().enumerate().map(|(id, it)| ChartEntry::of(id, it)).collect();
         let metric = |(measure, value): (&super::measures::Measure, &Option<f64>)| {
@@ -195,8 +205,8 @@ impl View for Simulated {
             seed: Some(self.script.scenario.scenario.seed),
             version: moment.version,
             loading: Vec::new(),
-            from: from.min(0),
-            until: until.max(now).max(horizon).max(1),
+            from,
+            until,
             now: Some(now),
             charts,
             actors: actors(&self.stepper.cast),

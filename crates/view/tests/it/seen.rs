@@ -169,6 +169,13 @@ fn jobs_are_known(eyes: &Eyes<'_>, others: &[&str]) -> [usize; 3] {
     let seen = eyes.sees("jobs?count=1000");
     assert_eq!(seen["total"], seen["matching"]);
     let known = Vec::from_iter(list(&seen["rows"]).iter().map(|it| it[job].to_string()));
+    // The order of the table tells when jobs ended elsewhere. Described jobs have no waiting time: ties.
+    for order in ["", "&sort=waiting_time", "&sort=-waiting_time"] {
+        let rows = eyes.sees(&format!("jobs?count=1000{order}"))["rows"].clone();
+        let is_tie = |it: &&Value| order.is_empty() || it[place("waiting_time")].is_null();
+        let ties = list(&rows).iter().filter(is_tie).map(|it| it[job].as_u64());
+        assert!(ties.is_sorted(), "{order}");
+    }
     let mut kinds = [0; 3];
     for row in list(&all["rows"]) {
         let number = row[job].to_string();
@@ -240,6 +247,9 @@ fn messages_are_own(eyes: &Eyes<'_>, other: &str) {
         eyes.is_refused(&format!("actors/{other}"));
         assert_eq!(eyes.sees(&format!("actors/{}", eyes.actor))["name"], eyes.actor);
         let state = eyes.sees("state");
-        assert!(state["jobs"].is_null() && state["jobs_over"].is_null(), "{state}");
+        for hidden in ["jobs", "jobs_over", "next"] {
+            assert!(state[hidden].is_null(), "{hidden}: {state}");
+        }
+        assert_eq!(state["messages"], seen["total"]);
     }
 }

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use haggle_runtime::Driver;
+use haggle_scenario::{Experiment, Logs, Source};
 use serde_json::{Value, json};
 
 use super::{quickstart, script, view};
@@ -242,6 +243,69 @@ fn an_actor_sees_its_own_rows_alone() {
     }
 }
 
+/// Two providers, among which a broker chooses at random. The policy of `west` is another one.
+fn random(policy_of_west: &str) -> super::Script {
+    let provider = |name: &str, policy: &str| {
+        format!("[[provider]]\nname = \"{name}\"\nprocessors = 16\npolicy = \"{policy}\"\n")
+    };
+    let text = format!(
+        "[scenario]\nname = \"random\"\n[[workload]]\nname = \"jobs\"\nmodel = \"lublin-feitelson\"\n\
+         lublin = {{ jobs = 300, processors = 16, load = 1.8 }}\n{}{}[[metascheduler]]\n\
+         name = \"broker\"\nproviders = [\"north\", \"west\"]\nplacement = \"random\"\n\
+         [[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"broker\"\n",
+        provider("north", "easy"),
+        provider("west", policy_of_west),
+    );
+    let source = Source::new("random.toml", text);
+    let experiment = Experiment::read(source, Logs::MustExist).expect("a good scenario");
+    let scenario = experiment.runs().next().expect("a run").scenario();
+    super::Script { scenario, folder: ".".into(), driver: Driver::Sequential }
+}
+
+#[test]
+fn the_policy_of_another_provider_changes_no_answer_to_an_actor() {
+    // One of them plans the starts of all of its jobs.
+    let served = ["fcfs", "conservative"].map(|policy| Served::new(random(policy)));
+    let day = 86_400_000_000_i64;
+    let states =
+        served.each_ref().map(|it| it.change("api/views/0/steps", &json!({ "time": day })));
+    assert_ne!(states[0]["messages"], states[1]["messages"]);
+    let ends = served.each_ref().map(|it| it.get("api/views/0")["until"].clone());
+    assert_ne!(ends[0], ends[1]);
+    let orders = served.each_ref().map(|it| it.get("api/views/0/jobs?count=1000")["rows"].clone());
+    assert_ne!(orders[0], orders[1]);
+    for path in [
+        "api/views/0?",
+        "api/views/0/state?",
+        "api/views/0/legend?",
+        "api/views/0/jobs?count=1000&",
+        "api/views/0/jobs?count=1000&sort=waiting_time&",
+        "api/views/0/jobs?count=1000&sort=-waiting_time&",
+        "api/views/0/jobs?count=1000&sort=provider&",
+        "api/views/0/jobs?count=1000&sort=-user_id&filter=job%3E5&",
+        "api/views/0/messages?count=10000&",
+        "api/views/0/told?actor=north&",
+        "api/views/0/actors/north?",
+        "api/views/0/find?text=1&",
+    ] {
+        let answers = served.each_ref().map(|it| {
+            let mut answer = it.get(&format!("{path}as=north"));
+            // Numbers of states depend on the time that the machine needed.
+            answer.as_object_mut().and_then(|it| it.remove("version"));
+            answer
+        });
+        assert_eq!(answers[0], answers[1], "{path}");
+    }
+    let seen = served[0].get("api/views/0/jobs?count=1000&as=north");
+    let columns = seen["columns"].as_array().expect("columns");
+    let job = columns.iter().position(|it| it["name"] == "job").expect("a column");
+    let rows = seen["rows"].as_array().expect("rows");
+    let numbers = Vec::from_iter(rows.iter().map(|it| it[job].as_u64()));
+    assert!(numbers.len() > 50 && numbers.is_sorted(), "{numbers:?}");
+    let state = served[0].get("api/views/0/state?as=north");
+    assert!(state["next"].is_null() && state["messages"].as_u64() > Some(0), "{state}");
+}
+
 #[test]
 fn a_client_that_goes_away_stops_no_run() {
     let served = Served::new(
@@ -271,6 +335,7 @@ fn broken_requests_are_answered_by_errors() {
         ("GET", "api/views/0/jobs?as=nobody", "", 404),
         ("GET", "api/views/0/messages?as=nobody", "", 404),
         ("GET", "api/views/0/last?as=nobody", "", 404),
+        ("GET", "api/views/0/state?as=nobody", "", 404),
         ("POST", "api/views/0/steps?version=x", r#"{"messages": 1}"#, 400),
         ("POST", "api/views/0/steps?version=99", r#"{"messages": 1}"#, 409),
         ("GET", "api/views/0/jobs/99999999", "", 404),
