@@ -21,7 +21,7 @@ const UPDATES: &str = "(resource updates)";
 const DATA_NETWORK: &str = "(data network)";
 
 /// Words between a local scheduler and the next one of the same provider.
-pub(super) const CHANGED: &str = "; from ";
+pub const CHANGED: &str = "; from ";
 
 /// The label of jobs that changes submit. A scenario cannot use this name.
 pub(super) const SUBMITTED: &str = "(submitted)";

@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock, RwL
 use std::thread::{self, JoinHandle};
 
 use haggle_experiment::compare::RunTimes;
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::{ResultsError, RunReader, Table};
 
 use crate::jobs::JobTable;
 use crate::scene::Scene;
@@ -187,6 +187,12 @@ impl Data {
 
     fn has_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// True if the run had a table when it was opened. Reading a table that has been deleted since is an error.
+    fn had(&self, table: Table) -> bool {
+        let tables = self.facts.get().map_or(&[][..], |it| &it.tables);
+        tables.iter().any(|it| it.name == table.name())
     }
 
     /// Refusal because of a table.

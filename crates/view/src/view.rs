@@ -4,10 +4,13 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLockReadGuard};
 
+use haggle_experiment::cast::CHANGED;
 use haggle_experiment::compare::{RunTimes, Starts};
+use haggle_scenario::quantity::TimeSpan;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::clock::elapsed;
 use crate::jobs::{self, JobTable, JobsAnswer, JobsQuery};
 use crate::legend::{self, Legend};
 use crate::scene::{AreaSum, Band, Bar, Chart, ChartKind, Mark, Scene, Tile, TileQuery};
@@ -155,13 +158,26 @@ impl ChartEntry {
             row_unit: if chart.kind == ChartKind::Grid { "slots" } else { "processors" },
             first_number: chart.first_number,
             bands: chart.bands.len(),
-            scheduler: shown(&chart.scheduler),
+            scheduler: shown(&schedulers(&chart.scheduler)),
             speed: chart.speed,
             utilisation: chart.utilisation,
             jobs: Some(chart.jobs),
             hidden: false,
         }
     }
+}
+
+/// The schedulers of a chart, one after the other, with times as the page writes them.
+fn schedulers(words: &str) -> String {
+    let mut all = words.split(CHANGED);
+    let first = all.next().unwrap_or_default().to_owned();
+    all.fold(first, |before, change| {
+        let later = change.split_once(": ").and_then(|(time, words)| {
+            let time = time.parse::<TimeSpan>().ok()?;
+            Some(format!("{}: {words}", elapsed(time.0.as_micros())))
+        });
+        format!("{before}{CHANGED}{}", later.unwrap_or_else(|| change.to_owned()))
+    })
 }
 
 /// An actor in the overview.

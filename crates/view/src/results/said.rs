@@ -29,7 +29,7 @@ pub(super) fn is_called(name: &str, asked: &str) -> bool {
 /// Messages of a query.
 pub(super) fn messages(data: &Data, query: &MessagesQuery) -> Result<MessagesAnswer, Refusal> {
     let run = data.run()?;
-    if !run.has(Table::Messages) {
+    if !data.had(Table::Messages) {
         let note = "the run kept no messages: set `messages = \"all\"` under [results]";
         return Ok(MessagesAnswer { note: Some(note.to_owned()), ..MessagesAnswer::default() });
     }
@@ -226,7 +226,7 @@ impl Page {
 pub(super) fn told(data: &Data, actor: &str, until: Option<i64>) -> Result<Vec<Told>, Refusal> {
     const COLUMNS: [&str; 5] = ["time", "sender", "receiver", "item", "count"];
     let run = data.run()?;
-    if !run.has(Table::Disclosures) {
+    if !data.had(Table::Disclosures) {
         return Ok(Vec::new());
     }
     let mut all: BTreeMap<(String, String), (i64, i64, i64)> = BTreeMap::new();

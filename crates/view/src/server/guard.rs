@@ -2,15 +2,15 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
 
-use super::{Site, page, reply};
+use super::{BODY_MAX, Site, page, reply};
 use crate::Refusal;
 
 /// Headers of all answers. The page is a single site without inline scripts and styles.
@@ -38,6 +38,13 @@ pub(super) async fn check(
         Some(refused) => request.into_response(refused),
         None => next.call(request).await?.map_into_boxed_body(),
     };
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        response = response.into_response(reply::refusal(&Refusal {
+            status: 413,
+            error: format!("the body of the request has more than {BODY_MAX} bytes"),
+            help: Some("send less".to_owned()),
+        }));
+    }
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));

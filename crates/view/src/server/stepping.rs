@@ -201,33 +201,33 @@ async fn back(site: web::Data<Site>, request: HttpRequest, body: web::Bytes) -> 
 
 fn back_to(moment: &Moment, body: &[u8]) -> Result<Aim, Refusal> {
     const KEYS: &str = "give one of messages, instants, time and to";
-    let wrong = |error: String| Refusal::wrong(error, KEYS);
     let asked: BackRequest = serde_json::from_slice(body)
-        .map_err(|error| wrong(format!("the request cannot be read: {error}")))?;
+        .map_err(|error| Refusal::wrong(format!("the way back cannot be read: {error}"), KEYS))?;
     match asked {
         BackRequest { messages: Some(count), instants: None, time: None, to: None } => {
             Ok(Aim::Back(moment.number.saturating_sub(count)))
         }
         BackRequest { messages: None, instants: Some(count), time: None, to: None } => {
             let before = moment.past.before_instants(count);
-            let before =
-                before.ok_or_else(|| wrong("these instants are no longer known".to_owned()))?;
-            Ok(Aim::Back(before))
+            let forgotten = || Refusal::wrong("these instants are no longer known", "give a time");
+            Ok(Aim::Back(before.ok_or_else(forgotten)?))
         }
         BackRequest { messages: None, instants: None, time: Some(time), to: None } => {
             let time = haggle_model::Time::from_micros(time);
             if time > moment.now {
-                return Err(wrong("the time is later than the present".to_owned()));
+                let error = "the time is later than the present";
+                return Err(Refusal::wrong(error, "give an earlier time, or step to it"));
             }
             Ok(Aim::BackTo(time))
         }
         BackRequest { messages: None, instants: None, time: None, to: Some(number) } => {
             if number > moment.number {
-                return Err(wrong(format!("only {} messages have been delivered", moment.number)));
+                let error = format!("only {} messages have been delivered", moment.number);
+                return Err(Refusal::wrong(error, "give a smaller number, or step to it"));
             }
             Ok(Aim::Back(number))
         }
-        _ => Err(wrong("a way back has exactly one aim".to_owned())),
+        _ => Err(Refusal::wrong("a way back has exactly one aim", KEYS)),
     }
 }
 

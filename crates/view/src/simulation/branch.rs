@@ -49,9 +49,14 @@ impl BranchRequest {
         serde_json::from_slice(body).map_err(|error| {
             Refusal::wrong(
                 format!("the branch cannot be read: {error}"),
-                "give set, fail or submit",
+                "give set, fail, submit or seed",
             )
         })
+    }
+
+    fn is_empty(&self) -> bool {
+        let submits = self.submit.as_deref().is_some_and(|it| !it.trim().is_empty());
+        self.set.is_empty() && self.fail.is_empty() && !submits && self.seed.is_none()
     }
 
     fn branch(self, at: TimeSpan) -> Result<Branch, Refusal> {
@@ -89,6 +94,10 @@ impl Simulated {
         let moment = self.stepper.moment();
         if matches!(moment.phase, Phase::Over | Phase::Failed) {
             return Err(Refusal::conflict("the run has no future", "go back before the branch"));
+        }
+        if request.is_empty() {
+            let help = "give a setting, a failure, further jobs or a seed";
+            return Err(Refusal::wrong("the branch changes nothing", help));
         }
         let now = moment.now.as_micros().max(0);
         // Messages of the present instant may have been delivered, and a change precedes all messages of its instant.

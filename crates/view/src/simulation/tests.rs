@@ -25,7 +25,7 @@ use super::walk::{Script, Stop, Walk, words};
 use super::{BranchRequest, Simulated, open};
 use super::{drawn, series};
 use crate::View;
-use crate::clock::clamped;
+use crate::clock::{clamped, elapsed};
 use crate::jobs::JobsQuery;
 use crate::results::RunView;
 use crate::scene::{Bar, Chart, ChartKind, Mark, Scene, flag};
@@ -667,6 +667,9 @@ fn a_branch_has_the_same_past_and_another_future() {
     assert_eq!((here.number, here.now, here.next), (there.number, there.now, there.next));
     let said = |moment: &super::Moment| moment.past.messages.iter().copied().collect::<Vec<_>>();
     assert_eq!(said(&here), said(&there));
+    let words = branch.overview().expect("an overview").charts[0].scheduler.clone();
+    let time = elapsed(here.now.as_micros() + 1);
+    assert!(words.contains(&format!("; from {time}: fcfs")), "{words}");
     assert_eq!(branch.identity().base, Some(0));
     assert_eq!(branch.identity().branch_at, Some(clamped(here.now.as_micros())));
     step(&base, r#"{"end": true}"#);

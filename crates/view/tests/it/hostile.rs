@@ -226,3 +226,19 @@ fn damaged_cells_and_tables_of_failures_are_problems() {
     assert!(tells(&overview, &["attempts", "vanished"]), "{overview}");
     assert!(tells(&overview, &["outages"]), "{overview}");
 }
+
+#[test]
+fn a_run_that_was_deleted_is_refused_by_each_route() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    run("quickstart", &path);
+    let server = Running::of(&[&path]);
+    assert!(server.json("api/views/0/messages?count=5")["total"].as_u64() > Some(0));
+    fs::remove_dir_all(&path).expect("it can be removed");
+    for route in ["jobs?count=5", "messages?count=5", "told?actor=broker"] {
+        let answer = server.get(&format!("api/views/0/{route}"));
+        let text = String::from_utf8_lossy(&answer.body);
+        assert_eq!(answer.status, 409, "{route}: {text}");
+        assert!(text.contains("run the scenario again, or view another run"), "{route}: {text}");
+    }
+}

@@ -66,6 +66,19 @@ fn strangers_get_nothing() {
 }
 
 #[test]
+fn a_large_body_is_refused() {
+    let server = Running::with(haggle_view::Views::new());
+    let answer = server.raw(
+        "POST /{token}/api/views/0/steps HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
+         Connection: close\r\nContent-Length: 4194305\r\n\r\n",
+    );
+    let text = String::from_utf8_lossy(&answer.body);
+    assert_eq!(answer.status, 413, "{text}");
+    assert!(text.contains("\"error\":\"the body of the request has more than 4194304 bytes\""));
+    assert!(answer.head.contains("content-type: application/json"), "{}", answer.head);
+}
+
+#[test]
 fn all_answers_have_the_headers() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");

@@ -360,6 +360,21 @@ fn broken_requests_are_answered_by_errors() {
         let is_expected = status == expected || expected == 405 && (404..=405).contains(&status);
         assert!(is_expected, "{method} {path} {body}: {status} {value}");
     }
+    for (path, body, error, help) in [
+        (
+            "back",
+            r#"{"to": 5}"#,
+            "only 0 messages have been delivered",
+            "give a smaller number, or step to it",
+        ),
+        ("back", r#"{"to": 5, "time": 1}"#, "exactly one", "give one of messages, instants, time"),
+        ("branches", "{}", "the branch changes nothing", "give a setting, a failure, further jobs"),
+        ("branches", r#"{"seed": -1}"#, "cannot be read", "give set, fail, submit or seed"),
+    ] {
+        let (_, value) = served.ask("POST", &format!("api/views/0/{path}"), body);
+        assert!(value["error"].as_str().is_some_and(|it| it.contains(error)), "{value}");
+        assert!(value["help"].as_str().is_some_and(|it| it.starts_with(help)), "{value}");
+    }
     let (status, state) = served.ask("POST", "api/views/0/stop", "");
     assert_eq!(status, 200, "{state}");
     assert_eq!(served.get("api/views/0/state")["messages"], 0);
