@@ -4,6 +4,7 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { api, type Glimpse, type Told } from "./api";
+import { Fitted } from "./fitted";
 import { actorNames, actorShown, asActor, complain, isSimulation, overview, shownInterval, simulation, viewId } from "./state";
 import { Named, Records, Shown } from "./values";
 import { compact } from "./words";
@@ -84,33 +85,21 @@ function ToldTable({ told }: { told: readonly Told[] }) {
             {told.length === 0 ? (
                 <p class="hint">No other actor has disclosed anything to it until then.</p>
             ) : (
-                <div class="wide" tabIndex={0} role="region" aria-label="Told by others">
-                    <table>
-                        <thead>
-                            <tr>
-                                {["By", "Item", "Times", "First", "Last", ...(known ? ["Contents of the last"] : [])].map((it) => (
-                                    <th scope="col">{it}</th>
-                                ))}
-                            </tr>
-                        </thead>
-                        <tbody>
-                            {told.map((row) => (
-                                <tr>
-                                    <th scope="row">{row.sender}</th>
-                                    <td>{row.item.replaceAll("_", " ")}</td>
-                                    <td class="number">{compact(row.count)}</td>
-                                    <td>
-                                        <Shown value={row.first === null ? null : { time: row.first }} />
-                                    </td>
-                                    <td>
-                                        <Shown value={row.last === null ? null : { time: row.last }} />
-                                    </td>
-                                    {known && <td class="contents">{row.values && <Named of={row.values} />}</td>}
-                                </tr>
-                            ))}
-                        </tbody>
-                    </table>
-                </div>
+                <Fitted
+                    label="Told by others"
+                    named
+                    columns={[{ name: "By" }, { name: "Item" }, { name: "Times", numeric: true }, { name: "First" }, { name: "Last" }, ...(known ? [{ name: "Contents of the last" }] : [])]}
+                    rows={told.map((row) => ({
+                        cells: [
+                            row.sender,
+                            row.item.replaceAll("_", " "),
+                            compact(row.count),
+                            <Shown value={row.first === null ? null : { time: row.first }} />,
+                            <Shown value={row.last === null ? null : { time: row.last }} />,
+                            ...(known ? [<span class="contents">{row.values && <Named of={row.values} />}</span>] : []),
+                        ],
+                    }))}
+                />
             )}
         </>
     );

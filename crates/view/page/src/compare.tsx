@@ -4,10 +4,12 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { api, type Differences } from "./api";
+import { Fitted } from "./fitted";
 import { Newest } from "./newest";
 import { asActor, besideId, besideVersion, compareWith, complain, dataVersion, select, viewId, views } from "./state";
 import { duration } from "./ticks";
-import { at, compact } from "./words";
+import { Shown } from "./values";
+import { compact } from "./words";
 import { palette } from "./theme";
 import { Swatch } from "./swatch";
 
@@ -103,34 +105,22 @@ function Counts({ of, turn }: { of: Differences; turn: (first: number) => void }
                     </button>
                 </p>
             )}
-            <div class="wide" tabIndex={0} role="region" aria-label="Largest differences">
-                <table>
-                    <thead>
-                        <tr>
-                            <th scope="col">Job</th>
-                            <th scope="col">Start here</th>
-                            <th scope="col">Start there</th>
-                            <th scope="col">Difference</th>
-                            <th scope="col">Provider</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {of.largest.map((row) => (
-                            <tr onClick={() => select(row.job, { reveal: true, open: false })}>
-                                <td>
-                                    <button type="button" class="plain">
-                                        {row.label}
-                                    </button>
-                                </td>
-                                <td>{at(row.start_here)}</td>
-                                <td>{at(row.start_there)}</td>
-                                <td>{row.start_here === null || row.start_there === null ? "–" : signed(row.start_here - row.start_there)}</td>
-                                <td>{row.provider_here === row.provider_there ? (row.provider_here ?? "–") : `${row.provider_here ?? "–"} / ${row.provider_there ?? "–"}`}</td>
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
-            </div>
+            <Fitted
+                label="Largest differences"
+                columns={["Job", "Start here", "Start there", "Difference", "Provider"].map((name) => ({ name }))}
+                rows={of.largest.map((row) => ({
+                    onClick: () => select(row.job, { reveal: true, open: false }),
+                    cells: [
+                        <button type="button" class="plain">
+                            {row.label}
+                        </button>,
+                        <Shown value={row.start_here === null ? null : { time: row.start_here }} />,
+                        <Shown value={row.start_there === null ? null : { time: row.start_there }} />,
+                        row.start_here === null || row.start_there === null ? "–" : signed(row.start_here - row.start_there),
+                        row.provider_here === row.provider_there ? (row.provider_here ?? "–") : `${row.provider_here ?? "–"} / ${row.provider_there ?? "–"}`,
+                    ],
+                }))}
+            />
         </>
     );
 }

@@ -4,6 +4,7 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { api, type Sum } from "./api";
+import { Fitted } from "./fitted";
 import { Newest } from "./newest";
 import { complain, interval, overview, shownInterval, viewId, zoomToSelection } from "./state";
 import { duration } from "./ticks";
@@ -53,32 +54,21 @@ export function IntervalTab() {
                 </div>
             )}
             {overview.value?.seen_by != null && <p class="hint">{`Sums of other charts are hidden from ${overview.value.seen_by}.`}</p>}
-            <div class="wide" tabIndex={0} role="region" aria-label="Sums">
-                <table>
-                    <thead>
-                        <tr>
-                            <th scope="col">Chart</th>
-                            <th scope="col">Jobs</th>
-                            <th scope="col">Bars</th>
-                            <th scope="col">Processor hours</th>
-                            <th scope="col">Utilisation</th>
-                            <th scope="col">Mean wait</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {sums.value.map(({ name, sum }) => (
-                            <tr>
-                                <th scope="row">{name}</th>
-                                <td class="number">{compact(sum.jobs)}</td>
-                                <td class="number">{compact(sum.bars)}</td>
-                                <td class="number">{compact(sum.processor_seconds / 3600)}</td>
-                                <td class="number">{sum.utilisation === null ? "–" : percent(sum.utilisation)}</td>
-                                <td class="number">{sum.mean_waiting_time === null ? "–" : duration(sum.mean_waiting_time * 1e6)}</td>
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
-            </div>
+            <Fitted
+                label="Sums"
+                named
+                columns={[{ name: "Chart" }, ...["Jobs", "Bars", "Processor hours", "Utilisation", "Mean wait"].map((name) => ({ name, numeric: true }))]}
+                rows={sums.value.map(({ name, sum }) => ({
+                    cells: [
+                        name,
+                        compact(sum.jobs),
+                        compact(sum.bars),
+                        compact(sum.processor_seconds / 3600),
+                        sum.utilisation === null ? "–" : percent(sum.utilisation),
+                        sum.mean_waiting_time === null ? "–" : duration(sum.mean_waiting_time * 1e6),
+                    ],
+                }))}
+            />
         </div>
     );
 }

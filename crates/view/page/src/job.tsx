@@ -1,6 +1,7 @@
 /** The selected job: its story, its attempts and all of its values. */
 
 import type { Typed, Value } from "./api";
+import { Fitted } from "./fitted";
 import { details, detailsError, goTo, job, neighbour, select, zoomToSelection } from "./state";
 import { partsOf, type StoryLine, type StoryTable } from "./story";
 import { Records } from "./values";
@@ -76,24 +77,10 @@ function LineItem({ line: { time, text } }: { line: StoryLine }) {
 }
 
 function TableItem({ table: { head, rows, numeric } }: { table: StoryTable }) {
-    const look = (column: number) => (numeric[column] ? "number" : "");
     return (
         <li>
-            <div class="wide told" tabIndex={0} role="region" aria-label={`Table with ${head.filter((it) => it !== "").join(", ")}`}>
-                <table>
-                    <thead>
-                        <tr>{head.map((text, column) => (text === "" ? <td /> : <th scope="col" class={look(column)}>{text}</th>))}</tr>
-                    </thead>
-                    <tbody>
-                        {rows.map((row) => (
-                            <tr>
-                                {row.map((text, column) => (
-                                    <td class={look(column)}>{text}</td>
-                                ))}
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
+            <div class="told">
+                <Fitted label={`Table with ${head.filter((it) => it !== "").join(", ")}`} columns={head.map((name, column) => ({ name, numeric: numeric[column] ?? false }))} rows={rows.map((cells) => ({ cells }))} />
             </div>
         </li>
     );

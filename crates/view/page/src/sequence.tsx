@@ -4,6 +4,7 @@ import { Canvas, type Drawing } from "./canvas";
 import { position } from "./axis";
 import { crosshair, gutter, plotWidth } from "./measure";
 import { actorsIn, messageActor, messages, MESSAGES_MOST, pointed, scopeNow, type Scope } from "./messages";
+import { useFit } from "./fitted";
 import { actorNames, goTo, overview, select, time } from "./state";
 import { palette } from "./theme";
 import { Named } from "./values";
@@ -158,19 +159,20 @@ const COLUMN = 58;
 
 function Ordered() {
     const found = messages.value;
+    const box = useFit();
     if (!found) return null;
     const names = actorsIn(found.rows).slice(0, LANES_MOST);
     const width = names.length * COLUMN;
     return (
         <>
             <p class="count">{`${counted(found.total, "message")} ${ofScope(found.scope)}${found.total > found.rows.length ? `, the first ${MESSAGES_MOST} are listed` : ""}`}</p>
-            <div class="wide" tabIndex={0} role="region" aria-label="Messages in order">
+            <div class="wide" ref={box} tabIndex={0} role="region" aria-label="Messages in order">
                 <table class="messages">
                     <thead>
                         <tr>
                             <th scope="col">Time</th>
                             <th scope="col">Message</th>
-                            <th scope="col" style={{ width: `${width}px` }}>
+                            <th scope="col" class="lanes" style={{ width: `${width}px` }}>
                                 <svg width={width} height="46" aria-hidden="true">
                                     {names.map((name, lane) => (
                                         <text x={lane * COLUMN + COLUMN / 2} y={lane % 2 === 0 ? 14 : 32} text-anchor="middle">
@@ -193,18 +195,19 @@ function Ordered() {
                                 <td>
                                     {row.kind}
                                     {row.fault && <em class="bad">{` ${row.fault}`}</em>}
+                                    {row.job !== null && found.scope?.kind !== "job" && " "}
                                     {row.job !== null && found.scope?.kind !== "job" && (
-                                        <button type="button" class="plain" onClick={() => select(row.job, { reveal: true, open: false })}>{` job ${row.job}`}</button>
+                                        <button type="button" class="plain" onClick={() => select(row.job, { reveal: true, open: false })}>{`job ${row.job}`}</button>
                                     )}
+                                    <span class="parties">{row.sender === row.receiver ? ` · ${row.sender} to itself` : ` · ${row.sender} to ${row.receiver}`}</span>
                                     {row.values && row.values.length > 0 && (
                                         <p class="contents">
                                             <Named of={row.values} />
                                         </p>
                                     )}
                                 </td>
-                                <td>
+                                <td class="lanes">
                                     <Arrow names={names} sender={row.sender} receiver={row.receiver} lost={row.fault !== null} />
-                                    <span class="only-read">{`${row.sender} to ${row.receiver}`}</span>
                                 </td>
                             </tr>
                         ))}

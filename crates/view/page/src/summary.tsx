@@ -1,7 +1,8 @@
 /** Metrics of the run, its tables and its problems. */
 
+import { Fitted } from "./fitted";
 import { besideOverview, overview } from "./state";
-import { compact, counted, valueInWords } from "./words";
+import { compact, counted, percent, valueInWords } from "./words";
 
 export function SummaryTab() {
     const here = overview.value;
@@ -49,28 +50,20 @@ export function SummaryTab() {
                 </tbody>
             </table>
             <h3>Charts</h3>
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">Name</th>
-                        <th scope="col">Scheduler</th>
-                        <th scope="col">Rows</th>
-                        <th scope="col">Utilisation</th>
-                        <th scope="col">Started</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {here.charts.map((chart) => (
-                        <tr>
-                            <th scope="row">{chart.name}</th>
-                            <td>{chart.hidden ? "hidden" : (chart.scheduler ?? "–")}</td>
-                            <td>{chart.hidden ? "–" : compact(chart.rows)}</td>
-                            <td>{chart.utilisation === null ? "–" : `${(100 * chart.utilisation).toFixed(1)} %`}</td>
-                            <td>{chart.jobs === null ? "–" : counted(chart.jobs, chart.kind === "grid" ? "attempt" : "job")}</td>
-                        </tr>
-                    ))}
-                </tbody>
-            </table>
+            <Fitted
+                label="Charts"
+                named
+                columns={["Name", "Scheduler", "Rows", "Utilisation", "Started"].map((name) => ({ name }))}
+                rows={here.charts.map((chart) => ({
+                    cells: [
+                        chart.name,
+                        chart.hidden ? "hidden" : (chart.scheduler ?? "–"),
+                        chart.hidden ? "–" : compact(chart.rows),
+                        chart.utilisation === null ? "–" : percent(chart.utilisation),
+                        chart.jobs === null ? "–" : counted(chart.jobs, chart.kind === "grid" ? "attempt" : "job"),
+                    ],
+                }))}
+            />
             <h3>Tables</h3>
             <table>
                 <tbody>

@@ -1,6 +1,7 @@
 /** Values with units: times and spans in words, with the exact number as the title. */
 
 import type { Typed } from "./api";
+import { Fitted } from "./fitted";
 import { duration } from "./ticks";
 import { at, compact, valueInWords } from "./words";
 
@@ -66,28 +67,11 @@ export function Records({ title, records }: { title: string; records: readonly R
     return (
         <>
             <h3>{`${title} (${compact(records.length)})`}</h3>
-            <div class="wide" tabIndex={0} role="region" aria-label={title}>
-                <table>
-                    <thead>
-                        <tr>
-                            {names.map((name) => (
-                                <th scope="col">{name.replaceAll("_", " ")}</th>
-                            ))}
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {records.slice(0, RECORDS_MOST).map((record) => (
-                            <tr>
-                                {names.map((name) => (
-                                    <td>
-                                        <Shown value={record[name]} />
-                                    </td>
-                                ))}
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
-            </div>
+            <Fitted
+                label={title}
+                columns={names.map((name) => ({ name: name.replaceAll("_", " ") }))}
+                rows={records.slice(0, RECORDS_MOST).map((record) => ({ cells: names.map((name) => <Shown value={record[name]} />) }))}
+            />
             {records.length > RECORDS_MOST && <p class="hint">{`The first ${RECORDS_MOST} are shown.`}</p>}
         </>
     );
