@@ -11,6 +11,9 @@ import { compact } from "./words";
 
 const ACTORS_MOST = 2000;
 
+/** Actors do not see the knowledge of others. */
+const isHidden = (name: string) => asActor.value !== null && asActor.value !== name;
+
 export function ActorsTab() {
     const glimpse = useSignal<Glimpse | null>(null);
     const told = useSignal<readonly Told[] | null>(null);
@@ -22,7 +25,11 @@ export function ActorsTab() {
             void overview.value?.version;
             asked += 1;
             const mine = asked;
-            if (name === null) return;
+            if (name === null || isHidden(name)) {
+                glimpse.value = null;
+                told.value = null;
+                return;
+            }
             const ask = isSimulation.value ? api.actor(id, name).then((it) => ({ glimpse: it, told: it.told })) : api.told(id, name, until).then((it) => ({ glimpse: null, told: it }));
             ask.then((it) => {
                 if (mine !== asked) return;
@@ -54,6 +61,7 @@ export function ActorsTab() {
                 </label>
             )}
             {actorShown.value === null && <p class="hint">Providers keep their queues private. Choose an actor to see what it knows, and what it was told by whom.</p>}
+            {actorShown.value !== null && isHidden(actorShown.value) && <p class="hint">{`Its knowledge is hidden from ${asActor.value}.`}</p>}
             {actorShown.value !== null && glimpse.value && <Knowledge of={glimpse.value} />}
             {actorShown.value !== null && told.value && <ToldTable told={told.value} />}
         </div>

@@ -69,7 +69,7 @@ function Head() {
                 <Tool label="Legend (H)" onClick={() => (state.dialog.value = "legend")}>
                     Legend
                 </Tool>
-                {!state.isSimulation.value && (
+                {state.withoutPictures.value === null && (
                     <Tool label="Save a picture (X)" onClick={() => (state.dialog.value = "save")}>
                         Save
                     </Tool>

@@ -64,7 +64,8 @@ function escape(): void {
 
 /** The form that saves a picture, or the reason why there is none. */
 function save(): void {
-    if (state.isSimulation.value) state.notice.value = { text: "A simulation has no pictures: they are drawn from the tables of a run.", help: "Write the tables with `haggle run`, and view them." };
+    const reason = state.withoutPictures.value;
+    if (reason) state.notice.value = reason;
     else open("save")();
 }
 

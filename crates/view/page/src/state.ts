@@ -315,10 +315,13 @@ export function followChanges(): () => void {
     let request: AbortController | null = null;
     const pollState = async (id: number, signal: AbortSignal) => {
         let after: number | null = null;
+        let failure: Notice | null = null;
         while (!stopped && !signal.aborted) {
             try {
                 const state: SimulationState = await api.state(id, after, signal);
                 if (signal.aborted || viewId.value !== id) return;
+                if (failure !== null && notice.peek() === failure) notice.value = null;
+                failure = null;
                 if (state.version !== after) {
                     after = state.version;
                     await arrive(state);
@@ -326,6 +329,7 @@ export function followChanges(): () => void {
             } catch (cause) {
                 if (signal.aborted) return;
                 complain(cause);
+                failure = notice.peek();
                 await new Promise((resolve) => setTimeout(resolve, 2000));
             }
         }
@@ -420,9 +424,24 @@ export async function restore(shown: address.Shown, early: Promise<Overview | nu
 /** After so long without a change, the window rests, ms. */
 const REST = 250;
 
+/** The reason why this view has no pictures; null if it has some. */
+export const withoutPictures = computed<Notice | null>(() => {
+    if (isSimulation.value) return { text: "A simulation has no pictures: they are drawn from the tables of a run.", help: "Write the tables with `haggle run`, and view them." };
+    if (asActor.value !== null) return { text: `Pictures are hidden from ${asActor.value}: they are drawn from the tables of all actors.`, help: "View as everyone, with the key `V`." };
+    if (overview.value?.pictures.length === 0) return { text: "This view has no pictures.", help: "`haggle plot` draws those of large runs." };
+    return null;
+});
+
+/** Changes with the view, the actor that sees it, and the state of a simulation: a notice from before is out of date. */
+const occasion = computed(() => [viewId.value, besideId.value, asActor.value ?? "", simulation.value?.state ?? ""].join("|"));
+
 /** Keeps the address and the details up to date. */
 export function watch(): void {
     effect(loadDetails);
+    effect(() => {
+        void occasion.value;
+        notice.value = null;
+    });
     effect(() => {
         const actor = asActor.value;
         const shown = overview.peek();

@@ -36,6 +36,9 @@ interface Known {
     readonly error: string | null;
 }
 
+/** A comparison with a word that begins with a letter. */
+const WITHOUT_QUOTES = /[=<>~]\s*[A-Za-z_]/;
+
 const NOTHING: Known = { key: "", total: 0, matching: 0, columns: [], pages: new Map(), error: null };
 
 export function JobTable() {
@@ -82,8 +85,8 @@ export function JobTable() {
                         const before = known.peek();
                         const kept = before.key === key ? [...before.pages].slice(-PAGES_MOST) : [];
                         const failed = found.error !== null;
-                        // The rows stay until a filter can be read.
-                        const rest = failed ? { total: found.total, matching: before.matching, columns: before.columns, pages: before.pages } : { total: found.total, matching: found.matching, columns: found.columns, pages: new Map([...kept, [page, found.rows]]) };
+                        // A filter that cannot be read has no rows; the headings stay.
+                        const rest = failed ? { total: found.total, matching: 0, columns: before.columns, pages: new Map() } : { total: found.total, matching: found.matching, columns: found.columns, pages: new Map([...kept, [page, found.rows]]) };
                         known.value = { key, error: found.error, ...rest };
                         if (page === 0 && !failed) spoken.value = `${found.matching} of ${found.total} jobs`;
                     })
@@ -142,7 +145,7 @@ export function JobTable() {
                     {tableOpen.value ? "▾" : "▸"}
                 </button>
                 <h2 class="pane-title">Jobs</h2>
-                <span class="count" data-testid="count">{`${compact(matching)} of ${compact(total)}`}</span>
+                <span class="count" data-testid="count">{`${error === null ? compact(matching) : "–"} of ${compact(total)}`}</span>
                 <input
                     id="filter"
                     class={error ? "filter wrong" : "filter"}
@@ -161,6 +164,7 @@ export function JobTable() {
                 />
                 <span id="filter-error" class="bad" role="status">
                     {error}
+                    {error !== null && WITHOUT_QUOTES.test(text.value) && <span class="hint">{' Write names in quotes, such as `provider == "east"`.'}</span>}
                 </span>
             </div>
             <div class="jobs-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Rows of jobs" hidden={!tableOpen.value} onScroll={(event) => (top.value = event.currentTarget.scrollTop)} onKeyDown={(event) => walk(event, known.value, jobColumn)} data-testid="jobs">

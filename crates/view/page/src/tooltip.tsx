@@ -1,7 +1,9 @@
 /** A few words beside the pointer. */
 
-import { signal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { effect, signal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+
+import { asActor, besideId, time, viewId } from "./state";
 
 export interface Tip {
     readonly x: number;
@@ -14,6 +16,15 @@ export const tip = signal<Tip | null>(null);
 export function Tooltip() {
     const ref = useRef<HTMLDivElement>(null);
     const shown = tip.value;
+    // Below a pointer that rests, there is something else now.
+    useEffect(
+        () =>
+            effect(() => {
+                void [viewId.value, besideId.value, asActor.value, time.value];
+                tip.value = null;
+            }),
+        [],
+    );
     useLayoutEffect(() => {
         const element = ref.current;
         if (!element || !shown) return;

@@ -179,6 +179,10 @@ test("the table is filtered and sorted by the server, and a mistake is explained
     await page.locator("#filter").fill("waiting_time >");
     await page.waitForFunction(() => (document.querySelector("#filter-error")?.textContent ?? "") !== "");
     assert.equal(await page.locator("#filter").getAttribute("aria-invalid"), "true");
+    await page.locator("#filter").fill("provider == east");
+    await page.getByText("Write names in quotes").waitFor();
+    assert.equal(await page.getByTestId("count").textContent(), "– of 250");
+    assert.equal(await page.locator('[data-testid="jobs"] tbody tr:not(.room)').count(), 0, "no rows of another filter");
     await page.locator("#filter").fill("");
     await page.waitForFunction(() => document.querySelector('[data-testid="count"]')?.textContent === "250 of 250");
 });
@@ -282,8 +286,22 @@ test("the legend names the workloads and looks of the run, and the differences o
     await page.waitForFunction(() => window.haggle.scene()?.charts.length === 2);
 });
 
+/** Places of the strip that have the colour of load. */
+const loadInStrip = () =>
+    page.evaluate(() => {
+        const canvas = document.querySelector<HTMLCanvasElement>(".strip canvas");
+        const data = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+        let found = 0;
+        for (let at = 0; at < data.length; at += 4) found += Number((data[at + 2] ?? 0) - (data[at] ?? 0) > 60);
+        return found;
+    });
+
 test("an actor's view hides the jobs of others", async () => {
     await press(page, "f");
+    await rested(page);
+    await page.waitForTimeout(300);
+    const strip = await loadInStrip();
+    assert.ok(strip > 3000, `${strip}`);
     const all = (await scene(page)).bars;
     // The table of bars is asked for when the window has rested.
     await page.waitForTimeout(600);
@@ -291,6 +309,9 @@ test("an actor's view hides the jobs of others", async () => {
     await page.getByLabel("View as", { exact: true }).selectOption("east");
     await page.getByTestId("hidden").getByText("Seen by east").waitFor();
     await page.getByText("hidden from east", { exact: true }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Save a picture/ }).count(), 0);
+    await press(page, "x");
+    await page.getByText("Pictures are hidden from east").waitFor();
     await page.waitForTimeout(300);
     const views = requests.filter((it) => it.includes("/api/views/"));
     assert.ok(views.length > 2 && views.every((it) => it.includes("as=east")), views.join("\n"));
@@ -299,6 +320,11 @@ test("an actor's view hides the jobs of others", async () => {
     assert.ok(drawn.bars.length > 0 && drawn.bars.length < all.length);
     await page.getByLabel("View as", { exact: true }).selectOption("");
     await page.getByTestId("hidden").waitFor({ state: "detached" });
+    assert.equal(await page.getByRole("alert").count(), 0, "the notice is out of date");
+    await rested(page);
+    await page.waitForTimeout(300);
+    const again = await loadInStrip();
+    assert.ok(again > 0.9 * strip, `${again} of ${strip}`);
 });
 
 test("each pane has a table", async () => {

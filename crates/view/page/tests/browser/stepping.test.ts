@@ -209,6 +209,12 @@ test("an actor's panel has its knowledge, and what others told it", async () => 
     // A metascheduler has no processors.
     await page.waitForFunction(() => window.haggle.scene()?.bars.length === 0);
     await page.getByLabel(/^View as grid/).uncheck();
+    await page.getByLabel("View as", { exact: true }).selectOption("north");
+    await page.getByText("Its knowledge is hidden from north.").waitFor();
+    await rested(page);
+    assert.equal(await page.getByRole("alert").count(), 0);
+    await page.getByLabel("View as", { exact: true }).selectOption("");
+    await told.first().waitFor();
 });
 
 test("two pages on one simulation show the same instant", async () => {
