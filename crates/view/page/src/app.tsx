@@ -155,7 +155,7 @@ function Axis() {
     }, []);
     const groups = groupsOf(state.overview.value?.series ?? []);
     return (
-        <div class="axis" ref={box}>
+        <div class={state.tables.value ? "axis tabled" : "axis"} ref={box}>
             <Strip />
             <Ruler />
             <Gantt />

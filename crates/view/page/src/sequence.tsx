@@ -5,7 +5,7 @@ import { position } from "./axis";
 import { crosshair, gutter, plotWidth } from "./measure";
 import { actorsIn, messageActor, messages, MESSAGES_MOST, pointed, scopeNow, type Scope } from "./messages";
 import { useFit } from "./fitted";
-import { actorNames, goTo, overview, select, time } from "./state";
+import { actorNames, goTo, overview, select, tables, time } from "./state";
 import { palette } from "./theme";
 import { Named } from "./values";
 import { at as timeInWords, counted } from "./words";
@@ -21,11 +21,37 @@ export function SequencePane() {
     const lanes = Math.min(actorsIn(found.rows).length, LANES_MOST);
     const marked = intervalOn(gutter(), plotWidth.value);
     return (
-        <section class="pane sequence" aria-label="Messages on the time axis" style={{ height: `min(${30 + lanes * 18}px, 19vh)` }}>
+        <section class="pane sequence" aria-label="Messages on the time axis" style={tables.value ? {} : { height: `min(${30 + lanes * 18}px, 19vh)` }}>
             <h2 class="pane-title">{`Messages ${ofScope(found.scope)}${found.total > found.rows.length ? `: the first ${found.rows.length} of ${found.total}` : ""}`}</h2>
             <Canvas class="sequence-plot" draw={drawLanes} gestures={gestures} label="Messages over time; the tab Messages lists them" />
             {marked && <div class="interval" style={{ left: `${marked.left}px`, width: `${marked.width}px` }} />}
+            <SequenceTable />
         </section>
+    );
+}
+
+function SequenceTable() {
+    return (
+        <div class={tables.value ? "as-table" : "hidden-table"} tabIndex={tables.value ? 0 : -1} role="region" aria-label="Table of messages">
+            <table>
+                <thead>
+                    <tr>
+                        {["Time", "Message", "From", "To", "Job", "Fault"].map((it) => (
+                            <th scope="col">{it}</th>
+                        ))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {messages.value?.rows.map((row) => (
+                        <tr>
+                            {[timeInWords(row.time), row.kind, row.sender, row.receiver, row.job ?? "–", row.fault ?? "–"].map((it) => (
+                                <td>{it}</td>
+                            ))}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
     );
 }
 

@@ -5,15 +5,15 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 
 import { api, type Series, type SeriesName } from "./api";
-import { interval as intervalOf, timeAt } from "./axis";
+import { interval as intervalOf, timeAt, type TimeWindow } from "./axis";
 import { crosshair, gutter, plotWidth } from "./measure";
 import { Newest } from "./newest";
 import { mixed } from "./palette";
 import { eachPicture } from "./picture";
 import { attach, intervalOn } from "./pointer";
-import { besideOverview, besideVersion, complain, dataVersion, overview, restedTime, tables, time } from "./state";
+import { asActor, besideOverview, besideVersion, complain, dataVersion, overview, restedTime, tables, time } from "./state";
 import { dark, palette } from "./theme";
-import { elapsed } from "./ticks";
+import { duration, elapsed } from "./ticks";
 import { compact } from "./words";
 
 /** Lines of charts in one pane. With more charts, only the sum is shown. */
@@ -77,7 +77,8 @@ export function SeriesPane({ group }: { group: Group }) {
             const key = JSON.stringify([all.map((it) => [it.view, it.name.id]), dataVersion.value, besideVersion.value]);
             const length = until - from;
             const covers = asked?.key === key && from >= asked.from && until <= asked.to && length * 8 > asked.to - asked.from;
-            if (covers || width === 0 || all.length === 0 || dataVersion.value === null) return;
+            // The lines of another actor's view are not those of this one.
+            if (covers || width === 0 || all.length === 0 || dataVersion.value === null || overview.value?.seen_by !== asActor.value) return;
             // One window at each side, so that a short move needs no answer.
             const [first, last] = [from - length, until + length];
             asked = { key, from: first, to: last };
@@ -270,28 +271,54 @@ function indexAt(loaded: Loaded, x: number): number | null {
 
 const ROWS = 20;
 
+interface Means {
+    /** Length of a step, µs. */
+    readonly step: number;
+    readonly rows: readonly { readonly at: number; readonly means: readonly (number | null)[] }[];
+}
+
+/** Means over about twenty steps of a window, each of whole columns. */
+function meansIn(loaded: Loaded, window: TimeWindow): Means {
+    const column = (loaded.to - loaded.from) / loaded.x.length;
+    const each = Math.max(Math.round(window.span / ROWS / column), 1);
+    const first = Math.max(Math.ceil((timeAt(window, 0) - loaded.from) / column), 0);
+    const last = Math.min(Math.floor((timeAt(window, 1) - loaded.from) / column), loaded.x.length);
+    const count = Math.max(Math.floor((last - first) / each), 0);
+    const rows = Array.from({ length: count }, (_, at) => {
+        const from = first + at * each;
+        return { at: loaded.from + from * column, means: loaded.lines.map(({ mean }) => meanOf(mean.slice(from, from + each))) };
+    });
+    return { step: each * column, rows };
+}
+
+function meanOf(values: readonly (number | null)[]): number | null {
+    const known = values.filter((it) => it !== null);
+    return known.length === 0 ? null : known.reduce((sum, it) => sum + it, 0) / known.length;
+}
+
+const SECOND = 1_000_000;
+
 function SeriesTable({ group, loaded }: { group: Group; loaded: Loaded | null }) {
     // Not in each picture: a table of a moving window cannot be read.
-    const window = restedTime.value;
-    const rows = loaded ? Array.from({ length: ROWS }, (_, at) => timeAt(window, (at + 0.5) / ROWS)) : [];
+    const found = loaded ? meansIn(loaded, restedTime.value) : null;
+    const unit = (found?.step ?? 0) >= SECOND ? SECOND : 1;
     return (
         <div class={tables.value ? "as-table" : "hidden-table"} tabIndex={tables.value ? 0 : -1} role="region" aria-label={`Table of ${group.title.toLowerCase()}`}>
             <table>
-                <caption>{`${group.title} at ${ROWS} times of the window`}</caption>
+                <caption>{`${group.title}${found ? `: mean over steps of ${duration(found.step)}` : ""}`}</caption>
                 <thead>
                     <tr>
-                        <th scope="col">Time</th>
+                        <th scope="col">From</th>
                         {loaded?.lines.map(({ line }) => <th scope="col">{nameOf(line)}</th>)}
                     </tr>
                 </thead>
                 <tbody>
-                    {rows.map((at) => (
+                    {found?.rows.map(({ at, means }) => (
                         <tr>
-                            <td>{elapsed(at, window.span / ROWS)}</td>
-                            {loaded?.lines.map(({ mean }) => {
-                                const index = Math.floor(((at - loaded.from) / (loaded.to - loaded.from)) * loaded.x.length);
-                                return <td>{compact(mean[index] ?? 0)}</td>;
-                            })}
+                            <td>{elapsed(Math.round(at / unit) * unit, unit)}</td>
+                            {means.map((it) => (
+                                <td>{it === null ? "–" : compact(it)}</td>
+                            ))}
                         </tr>
                     ))}
                 </tbody>
