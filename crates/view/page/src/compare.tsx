@@ -109,7 +109,7 @@ function Counts({ of, turn }: { of: Differences; turn: (first: number) => void }
                 label="Largest differences"
                 columns={["Job", "Start here", "Start there", "Difference", "Provider"].map((name) => ({ name }))}
                 rows={of.largest.map((row) => ({
-                    onClick: () => select(row.job, { reveal: true, open: false }),
+                    onClick: () => select(row.job, { reveal: true, open: false, times: [row.start_here, row.start_there].filter((it) => it !== null) }),
                     cells: [
                         <button type="button" class="plain">
                             {row.label}

@@ -197,8 +197,13 @@ export function Gantt() {
         const observer = new ResizeObserver(() => {
             room.value = element.clientHeight;
             made.schedule();
+            // Another pane may have come, which leaves less room.
+            requestAnimationFrame(() => reveal(element, plan.peek().panes, state.revealed.peek()));
         });
         observer.observe(element);
+        const moved = () => (state.revealed.value = null);
+        element.addEventListener("wheel", moved, { passive: true });
+        element.addEventListener("pointerdown", moved);
         const scrolled = () => made.schedule();
         element.addEventListener("scroll", scrolled, { passive: true });
         const detach = attach(element, gestures(element, made));
@@ -209,8 +214,7 @@ export function Gantt() {
             made.schedule();
         });
         const stopReveal = effect(() => {
-            const target = state.revealed.value;
-            if (target) reveal(element, plan.peek().panes, target);
+            reveal(element, plan.peek().panes, state.revealed.value);
         });
         return () => {
             stop();
@@ -218,6 +222,8 @@ export function Gantt() {
             detach();
             observer.disconnect();
             element.removeEventListener("scroll", scrolled);
+            element.removeEventListener("wheel", moved);
+            element.removeEventListener("pointerdown", moved);
         };
     }, []);
 
@@ -242,12 +248,14 @@ export function Gantt() {
     );
 }
 
-function reveal(scroller: HTMLElement, panes: readonly Pane[], target: { chart: number; row: number }): void {
-    const pane = panes.find((it) => it.chart.id === target.chart);
-    if (!pane) return;
+function reveal(scroller: HTMLElement, panes: readonly Pane[], target: { chart: number; row: number } | null): void {
+    const pane = panes.find((it) => it.chart.id === target?.chart);
+    if (!pane || !target) return;
     const { first, rows } = state.rowsOf(pane.chart);
     if (target.row < first || target.row >= first + rows) state.setRows(pane.chart, { first: target.row - rows / 2, rows });
-    const [top, bottom] = [pane.top, pane.body + pane.height];
+    // The chart of the second view is shown with it, if both have room.
+    const both = Math.max(...panes.filter((it) => it.chart.name === pane.chart.name).map((it) => it.body + it.height));
+    const [top, bottom] = [pane.top, both - pane.top <= scroller.clientHeight ? both : pane.body + pane.height];
     if (top < scroller.scrollTop) scroller.scrollTop = top;
     else if (bottom > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = Math.min(top, bottom - scroller.clientHeight);
     state.activeChart.value = pane.chart.id;
@@ -279,7 +287,8 @@ function Header({ pane }: { pane: Pane }) {
 function facts(chart: Chart): string {
     if (chart.hidden) return `hidden from ${state.overview.value?.seen_by ?? ""}`;
     const isGrid = chart.kind === "grid";
-    const parts = [isGrid ? `at most ${compact(chart.rows)} ${chart.row_unit} at once` : `${compact(chart.rows)} ${chart.row_unit}`];
+    const rows = counted(chart.rows, chart.row_unit.replace(/s$/, ""), chart.row_unit);
+    const parts = [isGrid ? `at most ${rows} at once` : rows];
     if (chart.bands > 1) parts.push(`${compact(chart.bands)} resources`);
     if (chart.scheduler) parts.push(chart.scheduler);
     if (chart.speed !== null && chart.speed !== 1) parts.push(`speed ${chart.speed}`);

@@ -8,7 +8,10 @@ import { around, centred, fitted, interval as intervalOf, moved, position, timeW
 
 export { asActor, viewId };
 import { Newest } from "./newest";
+import { DAY } from "./ticks";
 import { counted } from "./words";
+
+const HOUR = DAY / 24;
 
 export type Tab = "job" | "interval" | "messages" | "summary" | "actors" | "compare";
 export const TABS: readonly { readonly id: Tab; readonly title: string }[] = [
@@ -71,7 +74,8 @@ export const bounds = computed<Bounds>(() => {
     if (all.length === 0) return { from: 0, until: 1 };
     const from = Math.min(...all.map((it) => it.from));
     const until = Math.max(...all.map((it) => Math.max(it.until, it.now ?? it.until)));
-    return { from, until: Math.max(until, from + 1) };
+    // A simulation begins without a length.
+    return { from, until: Math.max(until, from + (all.some((it) => it.kind === "simulation") ? HOUR : 1)) };
 });
 
 /**
@@ -97,6 +101,15 @@ export function complain(cause: unknown): void {
 export const fit = () => void (time.value = fitted(bounds.value));
 export const zoom = (factor: number, share = 0.5) => void (time.value = zoomed(time.value, factor, share, bounds.value));
 export const pan = (share: number) => void (time.value = moved(time.value, share, bounds.value));
+/** The begin or the end of the data at that edge of the window; a longer window shows all of them. */
+function toEdge(at: number, share: number): void {
+    const { from, until } = bounds.value;
+    const { span } = time.value;
+    if (span >= until - from) goTo((from + until) / 2);
+    else time.value = timeWindow(at, -share * span, span);
+}
+export const toStart = () => toEdge(bounds.value.from, 0.02);
+export const toEnd = () => toEdge(bounds.value.until, 0.98);
 export const goTo = (at: number) => void (time.value = centred(time.value, at));
 
 /** Zooms to the interval, else to the selected job. */
@@ -135,13 +148,13 @@ export function lifeOf(of: Job): Bounds | null {
     return { from: Math.min(...from), until: Math.max(...ends, ...from) };
 }
 
-/** Selects a job everywhere. With `reveal`, the window moves to it if it is out of sight. */
-export function select(number: number | null, options: { reveal?: boolean; open?: boolean } = {}): void {
+/** Selects a job everywhere. With `reveal`, the window moves to it if it, or one of some other times, is out of sight. */
+export function select(number: number | null, options: { reveal?: boolean; open?: boolean; times?: readonly number[] } = {}): void {
     batch(() => {
         job.value = number;
         if (number !== null && (options.open ?? true)) tab.value = tab.value === "messages" ? "messages" : "job";
     });
-    if (number !== null && (options.reveal ?? false)) when(number, reveal);
+    if (number !== null && (options.reveal ?? false)) when(number, (found) => reveal(found, options.times ?? []));
 }
 
 /** Is done once, when the details of a job are here. */
@@ -155,7 +168,7 @@ function when(number: number, act: (of: Job) => void): void {
 /** Asks the stage to scroll to a chart. */
 export const revealed = signal<{ readonly chart: number; readonly row: number } | null>(null);
 
-function reveal(of: Job): void {
+function reveal(of: Job, times: readonly number[]): void {
     const ends = runTimeOf(of);
     const first = of.bars[0];
     if (!ends || !first) return;
@@ -163,6 +176,7 @@ function reveal(of: Job): void {
     if (right < 0.02 || left > 0.98) goTo((ends.from + ends.until) / 2);
     // A job of a pixel in the window cannot be seen: it is shown with its surroundings.
     if ((right - left) * 1000 < 3) time.value = around(ends.from, ends.until, 8);
+    if (times.some((it) => position(time.value, it) < 0.02 || position(time.value, it) > 0.98)) time.value = around(Math.min(ends.from, ...times), Math.max(ends.until, ...times));
     revealed.value = { chart: first.chart, row: first.row };
 }
 

@@ -17,21 +17,41 @@ const breakpoint = signal<Step | null>(null);
 const paused = () => state.simulation.value?.state === "paused";
 
 /** The view and the version of the last step that was begun here: older states on the page are out of date. */
-let begun = { view: -1, version: 0 };
+let begun = { view: -1, version: 0, short: false };
 let asking = false;
+/** Messages of presses during a step of messages: they are stepped together after it. */
+let owed = 0;
+
+/** True from a step of messages that was begun here until its end is on the page. */
+function isStepping(): boolean {
+    const now = state.simulation.value;
+    if (begun.view !== state.viewId.value || !begun.short || !now) return false;
+    return asking || now.version < begun.version || now.state === "running";
+}
+
+/** Steps the messages that are owed, when the step before has ended. */
+function settle(): void {
+    const now = state.simulation.value;
+    if (owed === 0 || isStepping()) return;
+    const messages = owed;
+    owed = 0;
+    if (begun.view === state.viewId.value && now?.state === "paused") stepBy({ messages });
+}
 
 /** Sends a request that changes the simulation, from the state on the page. A second one waits for the state after the first. */
-async function change(send: (id: number, version: number) => Promise<{ version: number } | null>): Promise<void> {
+async function change(send: (id: number, version: number) => Promise<{ version: number } | null>, short = false): Promise<void> {
     const [id, now] = [state.viewId.value, state.simulation.value];
     if (!now || asking || (begun.view === id && now.version < begun.version)) return;
     asking = true;
+    begun = { view: id, version: begun.view === id ? begun.version : 0, short };
     try {
         state.notice.value = null;
         const made = await send(id, now.version);
-        if (made) begun = { view: id, version: made.version };
+        if (made) begun = { view: id, version: made.version, short };
     } finally {
         asking = false;
     }
+    settle();
 }
 
 const isBusy = () => {
@@ -42,12 +62,17 @@ const isBusy = () => {
 
 /** Begins a step; the promise fails if it is refused. */
 async function begin(step: Step): Promise<void> {
-    await change((id, version) => api.step(id, step, version));
+    await change((id, version) => api.step(id, step, version), "messages" in step);
 }
 
 export function stepBy(step: Step): void {
-    if (!state.isSimulation.value || isBusy()) return;
-    void begin(step).catch(state.complain);
+    if (!state.isSimulation.value) return;
+    if ("messages" in step && isStepping()) return void (owed += step.messages);
+    if (isBusy()) return;
+    void begin(step).catch((cause: unknown) => {
+        owed = 0;
+        state.complain(cause);
+    });
 }
 
 export function stopRun(): void {
@@ -100,6 +125,14 @@ const moment = (time: number) => (time === 0 ? "the start" : at(time));
 
 export function StepBar() {
     const span = useSignal("1h");
+    useEffect(
+        () =>
+            effect(() => {
+                void state.simulation.value;
+                settle();
+            }),
+        [],
+    );
     const now = state.simulation.value;
     if (!state.isSimulation.value) return null;
     const running = now?.state === "running";
@@ -194,8 +227,9 @@ function LastMessage() {
             <Shown value={{ time: it.time }} />
             {it.sender === it.receiver ? ` · ${it.sender} to itself · ` : ` · ${it.sender} to ${it.receiver} · `}
             <b>{it.kind.replaceAll("_", " ")}</b>
+            {it.job !== null && " "}
             {it.job !== null && (
-                <button type="button" class="plain" onClick={() => state.select(it.job, { reveal: true })}>{` job ${it.job}`}</button>
+                <button type="button" class="plain" onClick={() => state.select(it.job, { reveal: true })}>{`job ${it.job}`}</button>
             )}
             {it.values && it.values.length > 0 && (
                 <>

@@ -119,7 +119,7 @@ export function readTile(buffer: ArrayBuffer): Tile {
 /** Words for the low four bits of a style. */
 export const CLASSES = ["local job", "external job", "task of a grid", "part of a job on several providers", "share of a bag", "reservation"];
 /** Words for bits 8 to 10 of a style. */
-export const DIFFERENCES = ["not compared", "same", "earlier", "later", "elsewhere", "only here"];
+export const DIFFERENCES = ["not compared", "same", "earlier", "later", "at another provider", "only here"];
 /** Words for kinds of marks. */
 export const MARKS = ["", "failure", "maintenance", "crash"];
 /** Words for the flags of a style, by their bits. */

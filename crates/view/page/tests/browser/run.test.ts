@@ -127,6 +127,17 @@ test("a drag moves, and Shift and a drag select an interval with its sums", asyn
     const sum = await served.get<{ jobs: number }>(`views/0/charts/0/sum?from=${start}&to=${end}&first_row=0&rows=32`);
     await page.waitForFunction((count) => document.querySelector('[data-testid="interval"]')?.textContent?.includes(`north${count}`), sum.jobs);
     await press(page, "Escape");
+    // The margin of the window is no time of the run.
+    await page.getByTestId("interval").getByText(/^0 to |^\d[^ ]* to /).waitFor();
+    await press(page, "w", 4);
+    const whole = await served.get<{ from: number; until: number }>("views/0");
+    for (const [key, edge] of [["Home", whole.from], ["End", whole.until]] as const) {
+        await press(page, key);
+        const { origin, span } = (await scene(page)).window;
+        const share = (edge - origin) / span;
+        assert.ok(Math.abs(share - (key === "Home" ? 0.02 : 0.98)) < 1e-6, `${key}: ${share}`);
+    }
+    await press(page, "f");
 });
 
 async function settledHash(of: Page): Promise<string> {
@@ -210,7 +221,7 @@ test("two runs are compared on one axis", async () => {
     const text = (await page.getByTestId("compare").textContent()) ?? "";
     assert.ok(text.includes(`same time${right.same}`) && text.includes(`later here${right.later}`), text);
     const words = new Set(drawn.bars.flatMap((it) => it.words.split(", ").slice(1)));
-    assert.ok(words.has("earlier") || words.has("later") || words.has("elsewhere"), [...words].join());
+    assert.ok(words.has("earlier") || words.has("later") || words.has("at another provider"), [...words].join());
     // Jobs of the second run have the numbers of the first one.
     const second = requests.filter((it) => it.includes("/views/1/charts/"));
     assert.ok(second.length > 0 && second.every((it) => it.includes("numbers=0")), second.join("\n"));
@@ -279,7 +290,7 @@ test("the legend names the workloads and looks of the run, and the differences o
     await press(page, "c");
     await page.getByTestId("compare").getByText("Largest differences").waitFor();
     await press(page, "h");
-    await legend.getByText("elsewhere").waitFor();
+    await legend.getByText("at another provider").waitFor();
     assert.equal(await legend.getByText("north-jobs").count(), 0);
     await page.keyboard.press("Escape");
     await press(page, "c");
@@ -290,7 +301,10 @@ test("the legend names the workloads and looks of the run, and the differences o
 const loadInStrip = () =>
     page.evaluate(() => {
         const canvas = document.querySelector<HTMLCanvasElement>(".strip canvas");
-        const data = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+        if (!canvas) return 0;
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+        copy?.drawImage(canvas, 0, 0);
+        const data = copy?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
         let found = 0;
         for (let at = 0; at < data.length; at += 4) found += Number((data[at + 2] ?? 0) - (data[at] ?? 0) > 60);
         return found;
@@ -351,6 +365,10 @@ test("each pane has a table", async () => {
     assert.ok(drawn.length > 0 && Number(await count()) >= drawn.length);
     assert.deepEqual(await missing(), []);
     assert.equal(await page.locator(".as-table").count(), 3);
+    const series = page.getByRole("region", { name: "Table of queue length" });
+    assert.match((await series.locator("caption").textContent()) ?? "", /^Queue length: mean over steps of \d/);
+    assert.ok(((await series.boundingBox())?.height ?? 0) > 150, "the table has room");
+    assert.ok((await series.locator("tbody td:first-child").allTextContents()).every((it) => !it.includes(".")), "whole seconds");
     await press(page, "r");
 });
 

@@ -38,6 +38,8 @@ async function resting(view = 0): Promise<SimulationState> {
 test("a message, an instant and a time are stepped", async () => {
     const start = await state();
     assert.equal(start.state, "paused");
+    const span = await page.evaluate(() => window.haggle.scene()?.window.span);
+    assert.ok(span !== undefined && span >= 3_600e6, `${span}`);
     await press(page, "Space");
     await shows(start.messages + 1);
     await press(page, "i");
@@ -148,6 +150,12 @@ test("the space bar steps one message wherever the focus is", async () => {
     assert.equal(await page.evaluate(() => document.activeElement?.tagName), "BODY");
     await page.keyboard.press("Space");
     await shows(before.messages + 3);
+    // No press is lost during a step.
+    await page.evaluate(() => {
+        for (let at = 0; at < 12; at += 1) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true, cancelable: true }));
+    });
+    await shows(before.messages + 15);
+    assert.equal(await page.getByRole("alert").count(), 0);
 });
 
 test("a simulation offers no picture, and says why", async () => {
