@@ -116,8 +116,8 @@ fn view(site: &Site, request: &HttpRequest) -> Result<Arc<dyn View>, Refusal> {
     site.views.get(routes::number(request, "view")?)
 }
 
-/// The state. A page that shows the view of an actor is told the number of the actor's own messages, and nothing of jobs, of
-/// the next message, or of events that ended the step.
+/// The state. A page that shows the view of an actor is told the number of the actor's own messages. It is told nothing of
+/// jobs, of the next message, or of events that ended the step.
 fn told(moment: &Moment, actor: Option<ActorId>) -> Value {
     let is_seen = actor.is_some();
     let error = moment.error.as_deref().map(|it| match is_seen {
