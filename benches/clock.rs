@@ -78,7 +78,7 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
             let (at, addressee, message) = match effect {
                 Effect::Send { to: other, message } => match network.fate(now, to, other) {
                     Fate::Arrives(at) => (at, other, message),
-                    Fate::Hit(_) => continue,
+                    Fate::Hit(_) | Fate::Leaves => continue,
                 },
                 Effect::Wake { at, timer: Timer::Other(word) } => {
                     (at, ActorId((word % u64::from(actors)) as u32), Small::Work(word))
