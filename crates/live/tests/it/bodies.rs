@@ -178,7 +178,7 @@ fn a_description_hides_what_only_a_machine_knows() {
     assert_eq!(order.job.task.as_ref().and_then(|task| task.progress), None);
     let behaviour = order.job.iterative.as_ref().map(|it| it.behaviour);
     assert_eq!(behaviour, Some(Behaviour::UNKNOWN));
-    // What is left cannot be handed over.
+    // The rest of a job cannot be handed over.
     let run = PlanningMessage::RunInterval(order).into();
     assert_eq!(encode(run), Err(Unsendable::NoProgram));
 }
