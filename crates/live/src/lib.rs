@@ -3,5 +3,15 @@
 //! The actors do not change. This crate has what stands between two of them when they do not share a
 //! process.
 
+pub mod clock;
+pub mod core;
+pub mod decisions;
+pub mod hello;
+pub mod keeper;
+pub mod link;
+pub mod node;
+pub mod parts;
+pub mod run;
 pub mod session;
+pub mod verify;
 pub mod wire;

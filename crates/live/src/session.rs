@@ -114,6 +114,11 @@ impl<M> Session<M> {
         self.peers.entry(from).or_default().taken = number;
     }
 
+    /// All hosts with which messages were exchanged.
+    pub fn peers(&self) -> impl Iterator<Item = Peer> {
+        self.peers.keys().copied()
+    }
+
     /// The last message of a peer that was taken.
     pub fn taken(&self, from: Peer) -> Number {
         self.peers.get(&from).map_or(Number::default(), |peer| peer.taken)

@@ -1,0 +1,112 @@
+//! Real time as time of a run.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use haggle_model::{Span, Time};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::time::Instant;
+
+/// Time zero of a run, and its speed. All nodes of a run have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// Time zero, in microseconds since the beginning of 1970.
+    pub epoch: i64,
+    /// Seconds of the run in a second of real time.
+    pub scale: f64,
+}
+
+/// A scale that no clock has.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error(
+    "the scale is {0}, not within 0.001 to 1000000: seconds of the run in a second of real time"
+)]
+pub struct ScaleError(pub f64);
+
+impl Pace {
+    /// A run that begins `after` the present.
+    ///
+    /// # Errors
+    /// If the scale is out of its bounds.
+    pub fn beginning(after: Duration, scale: f64) -> Result<Pace, ScaleError> {
+        if !(0.001..=1e6).contains(&scale) {
+            return Err(ScaleError(scale));
+        }
+        Ok(Pace { epoch: unix_micros() + after.as_micros() as i64, scale })
+    }
+}
+
+/// The clock of a process: it never goes back, and no change of the system's clock moves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    pace: Pace,
+    /// An instant, and the time of the run at it.
+    begun: Instant,
+    at: Time,
+}
+
+impl Clock {
+    /// The clock of a process that begins now.
+    pub fn new(pace: Pace) -> Clock {
+        let passed = unix_micros().saturating_sub(pace.epoch);
+        let at = Time::ZERO + scaled(passed as f64, pace.scale);
+        Clock { pace, begun: Instant::now(), at }
+    }
+
+    /// Its pace.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// The present. Before the beginning of the run it is negative.
+    pub fn now(&self) -> Time {
+        let passed = self.begun.elapsed().as_nanos() as f64 / 1e3;
+        self.at + scaled(passed, self.pace.scale)
+    }
+
+    /// Real time from now to a time of the run: a microsecond more than necessary, so that the clock has reached it.
+    /// At most a day.
+    pub fn until(&self, time: Time) -> Duration {
+        let left = (time - self.now()).as_micros().max(0) as f64 / self.pace.scale;
+        Duration::from_micros(left.min(86_400e6) as u64 + 1)
+    }
+}
+
+fn scaled(micros: f64, scale: f64) -> Span {
+    // A time that no run reaches.
+    let most = Span::FOREVER.as_micros() as f64;
+    Span::from_micros((micros * scale).clamp(-most, most) as i64)
+}
+
+/// The present by the clock of the system, in microseconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "a live run takes place in real time")]
+fn unix_micros() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn time_passes_at_its_scale() {
+        let clock = Clock::new(Pace::beginning(Duration::from_secs(1), 100.0).expect("a scale"));
+        let start = clock.now();
+        assert!((-100.0..-90.0).contains(&start.as_secs_f64()), "{start}");
+        tokio::time::advance(Duration::from_millis(2_500)).await;
+        assert_eq!(clock.now() - start, Span::from_secs(250));
+        let due = clock.now() + Span::from_secs(50);
+        assert_eq!(clock.until(due), Duration::from_micros(500_001));
+        assert_eq!(clock.until(start), Duration::from_micros(1));
+        tokio::time::advance(clock.until(due)).await;
+        assert!(clock.now() >= due);
+    }
+
+    #[test]
+    fn a_scale_has_bounds() {
+        for scale in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e6] {
+            assert!(Pace::beginning(Duration::ZERO, scale).is_err(), "{scale}");
+        }
+    }
+}

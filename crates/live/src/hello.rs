@@ -1,0 +1,106 @@
+//! The first frame of each side of a connection: both must be nodes of one run.
+
+use haggle_model::{ActorId, Time};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::clock::Pace;
+use crate::parts::PartId;
+use crate::session::Number;
+use crate::wire::{Envelope, Frame};
+
+/// The introduction of a node. Fields are only appended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Digest of the scenario, and of everything else that must be the same.
+    pub run: [u8; 32],
+    /// Time zero and scale.
+    pub pace: Pace,
+    /// Number of its part.
+    pub part: PartId,
+    /// Number of this process among all that had its journal.
+    pub incarnation: u32,
+    /// The last message of the other node that it took: those behind it are to be sent again.
+    pub taken: Number,
+}
+
+/// Reason why two nodes do not talk.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum HelloError {
+    /// The first frame is another one.
+    #[error("the first frame is no greeting of this version")]
+    NoHello,
+    /// The nodes have other scenarios.
+    #[error("the peer has another scenario, seed or version of haggle")]
+    OtherRun,
+    /// The nodes have other clocks.
+    #[error("the peer has another time zero or scale: all nodes of a run need the same")]
+    OtherPace,
+    /// The peer is another node than the one that was called, or none.
+    #[error("the peer is node {found}, which is not the expected one")]
+    OtherNode {
+        /// Its number.
+        found: PartId,
+    },
+}
+
+impl Hello {
+    /// Number of the kind of its frames.
+    pub const KIND: u16 = 0x0002;
+
+    /// Its frame.
+    pub fn frame(&self) -> Frame {
+        let body = postcard::to_stdvec(self).expect("memory takes it");
+        control(Hello::KIND, body)
+    }
+
+    /// The introduction in a frame.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn of(frame: &Frame) -> Result<Hello, HelloError> {
+        match postcard::take_from_bytes(&frame.body) {
+            Ok((hello, [])) if frame.envelope.kind == Hello::KIND => Ok(hello),
+            _ => Err(HelloError::NoHello),
+        }
+    }
+
+    /// Checks the introduction of the peer. `expected` is its part if it was called.
+    ///
+    /// # Errors
+    /// If the nodes are not of one run.
+    pub fn check(
+        &self,
+        peer: &Hello,
+        parts: usize,
+        expected: Option<PartId>,
+    ) -> Result<(), HelloError> {
+        let is_node = (peer.part as usize) < parts && peer.part != self.part;
+        if peer.run != self.run {
+            Err(HelloError::OtherRun)
+        } else if peer.pace != self.pace {
+            Err(HelloError::OtherPace)
+        } else if !is_node || expected.is_some_and(|it| it != peer.part) {
+            Err(HelloError::OtherNode { found: peer.part })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Number of the kind of frames that only acknowledge.
+pub const ACKNOWLEDGE: u16 = 0x0003;
+
+/// A frame of the connection itself. It has no number among the messages.
+pub fn control(kind: u16, body: Vec<u8>) -> Frame {
+    let envelope = Envelope {
+        kind,
+        sender: 0,
+        incarnation: 0,
+        sequence: 0,
+        acknowledged: 0,
+        receiver: ActorId(0),
+        time: Time::ZERO,
+    };
+    Frame { envelope, body: body.into() }
+}

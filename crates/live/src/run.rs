@@ -1,0 +1,302 @@
+//! All nodes of a run on this machine, each on a thread of its own, over connections of the loopback device.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use actix::{Actor, Addr, Arbiter, System};
+use haggle_journal::{FileSystem, Network};
+use haggle_model::Time;
+use haggle_runtime::World;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::clock::{Clock, Pace};
+use crate::core::{Core, CoreError, Known};
+use crate::keeper::{Keeper, KeeperError};
+use crate::node::{Begin, End, Event, Node, Progress, Run, connect};
+use crate::parts::PartId;
+
+/// Makes the world of the run, once for each node. An error is in words.
+pub type MakeWorld = Arc<dyn Fn() -> Result<World, String> + Send + Sync>;
+
+/// A live run, before it begins.
+#[derive(Clone)]
+pub struct Plan {
+    /// Facts about its world.
+    pub known: Arc<Known>,
+    /// Facts about the run.
+    pub run: Arc<Run>,
+    /// Makes the world of each node.
+    pub make: MakeWorld,
+    /// Folder with one journal for each node.
+    pub journals: PathBuf,
+    /// Time at which it stops; `None` = when all jobs are over.
+    pub horizon: Option<Time>,
+}
+
+/// The contents of the first record of each journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Beginning {
+    version: u16,
+    run: [u8; 32],
+    pace: Pace,
+    part: PartId,
+}
+
+/// Version of the records of a node.
+const RECORDS: u16 = 1;
+
+/// Reason why a live run ends early.
+#[derive(Debug, Error)]
+pub enum LiveError {
+    /// A world cannot be made.
+    #[error("{0}")]
+    World(String),
+    /// A node cannot begin.
+    #[error("node {part}: {error}")]
+    Keeper {
+        /// Its part.
+        part: PartId,
+        /// The reason.
+        #[source]
+        error: KeeperError,
+    },
+    /// A node cannot continue.
+    #[error("node {part}: {error}")]
+    Node {
+        /// Its part.
+        part: PartId,
+        /// The reason, in words.
+        error: String,
+    },
+    /// The system gives no port or no thread.
+    #[error("node {part}: {error}")]
+    System {
+        /// Its part.
+        part: PartId,
+        /// The reason.
+        error: std::io::Error,
+    },
+    /// A thread ended without a reason: a bug of ours.
+    #[error("a node ended without a reason: please report this scenario as a bug")]
+    Silent,
+}
+
+/// The end of a live run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Jobs that arrived, and jobs that are over.
+    pub progress: Progress,
+    /// Time up to which all nodes have taken their events.
+    pub at: Time,
+    /// False if it was stopped before all jobs were over.
+    pub complete: bool,
+}
+
+/// The folder of the journal of a part.
+pub fn journal_folder(journals: &Path, run: &Run, known: &Known, part: PartId) -> PathBuf {
+    let first = known.parts.members(part).first().map_or(0, |it| it.index());
+    // A name is data: only its harmless characters are part of a path.
+    let name: String = run.names[first]
+        .chars()
+        .map(|it| if it.is_ascii_alphanumeric() || matches!(it, '-' | '_') { it } else { '_' })
+        .take(40)
+        .collect();
+    journals.join(format!("{part:04}-{name}"))
+}
+
+/// Opens the journal of a part.
+///
+/// # Errors
+/// If it is busy, damaged or one of another run.
+pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSystem>, LiveError> {
+    let failed = |error: KeeperError| LiveError::Keeper { part, error };
+    let folder = journal_folder(&plan.journals, &plan.run, &plan.known, part);
+    let storage = FileSystem::open(&folder, Network::Refuse);
+    let storage = storage.map_err(|error| failed(error.into()))?;
+    let beginning = Beginning { version: RECORDS, run: plan.run.digest, pace: plan.run.pace, part };
+    let beginning = postcard::to_stdvec(&beginning).expect("memory takes it");
+    let world = (plan.make)().map_err(LiveError::World)?;
+    let known = Arc::clone(&plan.known);
+    let make = move |state: Option<&[u8]>| -> Result<Core<'static>, CoreError> {
+        match state {
+            Some(state) => Core::from_bytes(known, part, world, state),
+            None => Core::new(known, part, world),
+        }
+    };
+    let name = &plan.run.names[plan.known.parts.members(part).first().map_or(0, |it| it.index())];
+    let key: String = format!("{part} {name}").chars().take(100).collect();
+    Ok(Keeper::open(storage, &key, &beginning, make).map_err(failed)?.0)
+}
+
+/// A node that is ready, but has not begun.
+struct Ready {
+    node: Addr<Node>,
+    address: SocketAddr,
+}
+
+/// Starts a node on a thread of its own.
+fn start(
+    plan: &Plan,
+    part: PartId,
+    events: mpsc::UnboundedSender<Event>,
+) -> (Arbiter, oneshot::Receiver<Result<Ready, LiveError>>) {
+    let arbiter = Arbiter::new();
+    let (tell, told) = oneshot::channel();
+    let plan = plan.clone();
+    // The node stays on its thread, so its future is made there.
+    let begin = move || async move {
+        let begun = async {
+            let keeper = open_keeper(&plan, part)?;
+            let system = |error| LiveError::System { part, error };
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(system)?;
+            let address = listener.local_addr().map_err(system)?;
+            let parts = plan.known.parts.count();
+            let node = Node::new(keeper, parts, Arc::clone(&plan.run), events).start();
+            actix::spawn(listen(listener, node.clone(), part, parts));
+            Ok(Ready { node, address })
+        };
+        // Without a receiver, the run has ended already.
+        let _ = tell.send(begun.await);
+    };
+    arbiter.spawn_fn(|| {
+        actix::spawn(begin());
+    });
+    (arbiter, told)
+}
+
+/// Takes connections until the node ends.
+async fn listen(listener: TcpListener, node: Addr<Node>, part: PartId, parts: usize) {
+    while node.connected() {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let node = node.clone();
+                actix::spawn(async move {
+                    let delay = stream.set_nodelay(true);
+                    let ended = match delay {
+                        Ok(()) => connect(stream, node, part, parts, None).await,
+                        Err(error) => Err(error.into()),
+                    };
+                    if let Err(error) = ended {
+                        tracing::debug!(part, %error, "connection ended");
+                    }
+                });
+            }
+            Err(error) => {
+                // Such as too many open files: others may close.
+                tracing::warn!(part, %error, "no connection is taken");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+/// Runs all nodes of a plan until all jobs are over, the horizon is reached, or `stop` is raised. `watch` gets the
+/// time and the progress now and then.
+///
+/// # Errors
+/// If a node cannot begin or continue. The journals then have everything up to there.
+pub fn run(
+    plan: &Plan,
+    stop: &AtomicBool,
+    watch: impl Fn(Time, Progress),
+) -> Result<Ended, LiveError> {
+    System::new().block_on(all(plan, stop, watch))
+}
+
+async fn all(
+    plan: &Plan,
+    stop: &AtomicBool,
+    watch: impl Fn(Time, Progress),
+) -> Result<Ended, LiveError> {
+    let (events, mut happened) = mpsc::unbounded_channel();
+    let parts = plan.known.parts.count() as PartId;
+    let begun = Vec::from_iter((0..parts).map(|part| start(plan, part, events.clone())));
+    drop(events);
+    let (arbiters, told): (Vec<_>, Vec<_>) = begun.into_iter().unzip();
+    let mut nodes = Vec::new();
+    let mut addresses = BTreeMap::new();
+    let mut failed = None;
+    for (part, told) in (0..).zip(told) {
+        match told.await.unwrap_or(Err(LiveError::Silent)) {
+            Ok(Ready { node, address }) => {
+                addresses.insert(part, address);
+                nodes.push(node);
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    let ended = match failed {
+        Some(error) => Err(error),
+        None => {
+            let addresses = Arc::new(addresses);
+            let begin =
+                |node: &Addr<Node>| node.do_send(Begin { addresses: Arc::clone(&addresses) });
+            nodes.iter().for_each(begin);
+            wait(plan, stop, &nodes, &mut happened, watch).await
+        }
+    };
+    drop(nodes);
+    for arbiter in arbiters {
+        arbiter.stop();
+        // A thread that panicked has said so itself.
+        let _ = arbiter.join();
+    }
+    ended
+}
+
+/// Waits for the end of the run, then ends all nodes.
+async fn wait(
+    plan: &Plan,
+    stop: &AtomicBool,
+    nodes: &[Addr<Node>],
+    happened: &mut mpsc::UnboundedReceiver<Event>,
+    watch: impl Fn(Time, Progress),
+) -> Result<Ended, LiveError> {
+    let clock = Clock::new(plan.run.pace);
+    let mut progress = vec![Progress { awaits: true, ..Progress::default() }; nodes.len()];
+    let mut ends = 0;
+    let mut at = Time::FOREVER;
+    let mut ending = false;
+    let mut complete = false;
+    let mut tick = tokio::time::interval(Duration::from_millis(100));
+    loop {
+        let event = tokio::select! {
+            event = happened.recv() => Some(event.ok_or(LiveError::Silent)?),
+            _ = tick.tick() => None,
+        };
+        match event {
+            Some(Event::Progress { part, progress: of }) => progress[part as usize] = of,
+            Some(Event::Ended { at: of, .. }) => {
+                ends += 1;
+                at = at.min(of);
+                if ends == nodes.len() {
+                    return Ok(Ended { progress: sum(&progress), at, complete });
+                }
+            }
+            Some(Event::Failed { part, error }) => return Err(LiveError::Node { part, error }),
+            None => watch(clock.now(), sum(&progress)),
+        }
+        let all = sum(&progress);
+        let over = !all.awaits && all.jobs == all.over;
+        let cut = plan.horizon.is_some_and(|horizon| clock.now() > horizon);
+        if !ending && (over || cut || stop.load(Ordering::Relaxed)) {
+            (ending, complete) = (true, over || cut);
+            nodes.iter().for_each(|node| node.do_send(End));
+        }
+    }
+}
+
+fn sum(all: &[Progress]) -> Progress {
+    all.iter().fold(Progress::default(), |sum, it| Progress {
+        jobs: sum.jobs + it.jobs,
+        over: sum.over + it.over,
+        awaits: sum.awaits || it.awaits,
+    })
+}

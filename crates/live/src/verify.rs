@@ -1,0 +1,155 @@
+//! A live run, repeated from its journals.
+//!
+//! Each journal is repeated by a core of its own, which must send the same messages. The times at which these messages
+//! were delivered make the [`Replay`]: a simulation of the whole world with these times is the same run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_journal::{Reader, Storage};
+use haggle_model::{ActorId, Time};
+use haggle_runtime::World;
+use haggle_runtime::network::{Crashes, Network, Recorded};
+use haggle_workloads::failures::Outage;
+use thiserror::Error;
+
+use crate::core::{Core, Effect, Input, Known, Left};
+use crate::keeper::{Entry, KeeperError};
+use crate::parts::PartId;
+use crate::session::Number;
+
+/// Reason why a journal is not the journal of a run.
+#[derive(Debug, Error)]
+pub enum VerifyError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Journal(#[from] haggle_journal::Error),
+    /// It does not repeat.
+    #[error(transparent)]
+    Keeper(#[from] KeeperError),
+    /// Its first records are gone, because a snapshot made them unnecessary.
+    #[error("the journal begins at record {first}: its earlier records were removed")]
+    Begun {
+        /// The first record.
+        first: u64,
+    },
+}
+
+/// Letters and crashes of all parts.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// Messages that left, in order, by sender and receiver.
+    sent: BTreeMap<(ActorId, ActorId), Vec<(PartId, PartId, Number)>>,
+    /// Times of delivery, by parts and number; `None` = refused.
+    delivered: BTreeMap<(PartId, PartId, Number), Option<Time>>,
+    /// Crashes and restarts of parts.
+    crashes: Vec<(PartId, Time, Time)>,
+    /// Time up to which the events of each part took place.
+    ends: BTreeMap<PartId, Time>,
+    /// Inputs of all parts.
+    pub inputs: u64,
+}
+
+impl Replay {
+    /// Repeats the journal of a part, which must send the same messages as it did. `core` is the core before its
+    /// first input.
+    ///
+    /// # Errors
+    /// If the journal cannot be read or does not repeat.
+    pub fn read<S: Storage>(
+        &mut self,
+        storage: &S,
+        known: &Known,
+        core: &mut Core<'_>,
+    ) -> Result<(), VerifyError> {
+        let part = core.part();
+        let reader = Reader::open(storage)?;
+        if let Some(snapshot) = reader.snapshot {
+            return Err(VerifyError::Begun { first: snapshot.number + 1 });
+        }
+        for record in reader.records {
+            let record = record?;
+            let number = record.number;
+            match Entry::of(record)? {
+                Entry::Beginning(_) => {}
+                Entry::Input(input) => {
+                    self.inputs += 1;
+                    let taken = core.take(&input).map_err(KeeperError::from)?;
+                    for Left { part: to_part, number, from, to, .. } in taken.left {
+                        self.sent.entry((from, to)).or_default().push((part, to_part, number));
+                    }
+                    match (taken.effect, input) {
+                        (Effect::Restarted { crashed, at }, _) => {
+                            self.crashes.push((part, crashed, at));
+                        }
+                        (Effect::Delivered { at }, Input::Letter { number, letter, .. }) => {
+                            self.note(known, part, letter.from, number, Some(at));
+                        }
+                        (Effect::Refused(_), Input::Letter { number, letter, .. }) => {
+                            self.note(known, part, letter.from, number, None);
+                        }
+                        _ => {}
+                    }
+                }
+                Entry::Digest(digest) if digest != core.digest() => {
+                    return Err(KeeperError::Differs { number }.into());
+                }
+                Entry::Digest(_) => {}
+            }
+        }
+        self.ends.insert(part, core.host().now());
+        Ok(())
+    }
+
+    fn note(&mut self, known: &Known, to: PartId, from: ActorId, number: Number, at: Option<Time>) {
+        if let Some(from) = known.parts.of_actor(from) {
+            self.delivered.insert((from, to, number), at);
+        }
+    }
+
+    /// Number of messages between parts.
+    pub fn messages(&self) -> usize {
+        self.delivered.len()
+    }
+
+    /// Number of crashes of parts.
+    pub fn crashes(&self) -> usize {
+        self.crashes.len()
+    }
+
+    /// Messages that were delivered, although their senders forgot them in a crash: they were questions or answers that
+    /// promise nothing.
+    pub fn forgotten(&self) -> usize {
+        let sent: BTreeSet<_> = self.sent.values().flatten().collect();
+        self.delivered.keys().filter(|it| !sent.contains(it)).count()
+    }
+
+    /// The last time at which all parts took their events.
+    pub fn end(&self) -> Time {
+        self.ends.values().min().copied().unwrap_or(Time::ZERO)
+    }
+
+    /// Lets a world be this run: each message between parts takes its time, and parts crash as they did.
+    pub fn put_into(&self, world: &mut World, known: &Known) {
+        let mut recorded = Recorded::new(known.parts.by_actor().to_vec());
+        for (&(from, to), letters) in &self.sent {
+            for letter in letters {
+                recorded.push(from, to, self.delivered.get(letter).copied().flatten());
+            }
+        }
+        world.network = Network::default();
+        world.network.replay(recorded);
+        // The state of an actor survives in its journal.
+        world.blueprints.clear();
+        let mut crashes = Vec::new();
+        for &(part, fail, restore) in &self.crashes {
+            let outage = Outage { fail, restore };
+            crashes.extend(known.parts.members(part).iter().map(|&actor| (actor, outage)));
+        }
+        if !crashes.is_empty() {
+            crashes.sort_by_key(|(actor, outage)| (outage.fail, *actor));
+            world
+                .network
+                .crashes(Crashes::new(known.kinds.len() as u64, Box::new(crashes.into_iter())));
+        }
+    }
+}
