@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use haggle_model::{Cast, Job, Time};
+use haggle_model::{ActorId, Cast, Job, Time};
 use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, JournalError, Listener, Listeners, TooWide};
 use haggle_results::provenance::FORMAT;
@@ -201,7 +201,21 @@ pub fn run(
     destination: Option<&Destination>,
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
-    carry_out(scenario, folder, destination, conduct, Aid::None, |jobs| jobs)
+    carry_out(scenario, folder, destination, conduct, Aid::None, |_| ())
+}
+
+/// As [`run`], in a world that `prepare` has changed, such as one that repeats a live run.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_prepared(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: Option<&Destination>,
+    conduct: &Conduct<'_>,
+    prepare: impl FnOnce(&mut World),
+) -> Result<Outcome, ExperimentError> {
+    carry_out(scenario, folder, destination, conduct, Aid::None, prepare)
 }
 
 /// As [`run`], for a run that shares its beginning with others. The results are the same.
@@ -220,7 +234,7 @@ pub(super) fn run_with_trunk(
         Sharing::Makes(maker) => Aid::Maker(maker),
         Sharing::Uses(trunk) => Aid::Trunk(trunk),
     };
-    carry_out(scenario, folder, Some(destination), conduct, aid, |jobs| jobs)
+    carry_out(scenario, folder, Some(destination), conduct, aid, |_| ())
 }
 
 /// The part of a run that it shares with others.
@@ -245,7 +259,7 @@ pub fn run_with_snapshots(
     snapshots: Snapshots,
 ) -> Result<Outcome, ExperimentError> {
     let aid = Aid::Snapshots(Box::new(snapshots));
-    carry_out(scenario, folder, Some(destination), conduct, aid, |jobs| jobs)
+    carry_out(scenario, folder, Some(destination), conduct, aid, |_| ())
 }
 
 /// As [`run`], and calls `see` with each job when it is read. The jobs of one workload come in
@@ -260,11 +274,16 @@ pub fn run_and_see(
     conduct: &Conduct<'_>,
     see: impl Fn(&Job) + Clone + Send + 'static,
 ) -> Result<Outcome, ExperimentError> {
-    let seen = |jobs: Arrivals| {
-        let see = see.clone();
-        Box::new(jobs.inspect(move |job| job.iter().for_each(&see))) as Arrivals
+    let seen = |all: &mut Vec<(ActorId, Arrivals)>| {
+        for (_, jobs) in all {
+            let (see, read) = (see.clone(), std::mem::replace(jobs, Box::new(std::iter::empty())));
+            *jobs = Box::new(read.inspect(move |job| job.iter().for_each(&see)));
+        }
     };
-    carry_out(scenario, folder, destination, conduct, Aid::None, seen)
+    carry_out(scenario, folder, destination, conduct, Aid::None, |world| {
+        seen(&mut world.arrivals);
+        world.changes.iter_mut().filter_map(|it| it.arrivals.as_mut()).for_each(seen);
+    })
 }
 
 /// States that a run saves, or from which it continues.
@@ -275,26 +294,21 @@ enum Aid<'a> {
     Trunk(&'a Trunk),
 }
 
-/// Runs a scenario; `arrivals` may wrap the jobs that its workloads bring.
+/// Runs a scenario in a world that `prepare` has changed.
 fn carry_out(
     scenario: &Scenario,
     folder: &Path,
     destination: Option<&Destination>,
     conduct: &Conduct<'_>,
     mut aid: Aid<'_>,
-    arrivals: impl Fn(Arrivals) -> Arrivals,
+    prepare: impl FnOnce(&mut World),
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
     // Before the folder is created: an unknown rule leaves nothing behind.
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
     let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
-    let all = world.arrivals.into_iter();
-    world.arrivals = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
-    for later in world.changes.iter_mut().filter_map(|change| change.arrivals.as_mut()) {
-        let all = std::mem::take(later).into_iter();
-        *later = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
-    }
+    prepare(&mut world);
     let cast = Arc::new(cast);
     let metrics = metrics_options(scenario);
     let may_fail = scenario.all_processor_failures().next().is_some();
