@@ -8,6 +8,7 @@ pub mod core;
 pub mod decisions;
 pub mod hello;
 pub mod keeper;
+pub mod keys;
 pub mod link;
 pub mod node;
 pub mod parts;
