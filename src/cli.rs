@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "live")]
+use crate::commands::live;
 #[cfg(feature = "view")]
 use crate::commands::view;
 use crate::commands::{
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Export(export::Args),
     #[cfg(feature = "view")]
     View(view::Args),
+    #[cfg(feature = "live")]
+    Live(live::Args),
     Forecast(forecast::Args),
     Jobs(jobs::Args),
     New(new::Args),
@@ -95,6 +99,8 @@ impl Command {
             Command::Export(args) => export::run(args),
             #[cfg(feature = "view")]
             Command::View(args) => view::run(args),
+            #[cfg(feature = "live")]
+            Command::Live(args) => live::run(args),
             Command::Forecast(args) => forecast::run(args),
             Command::Jobs(args) => jobs::run(args),
             Command::New(args) => new::run(args),

@@ -41,6 +41,8 @@ pub(crate) mod forecast;
 pub(crate) mod help;
 pub(crate) mod jobs;
 pub(crate) mod list;
+#[cfg(feature = "live")]
+pub(crate) mod live;
 pub(crate) mod new;
 pub(crate) mod output;
 pub(crate) mod plot;
@@ -110,6 +112,9 @@ pub(crate) enum Error {
         #[source]
         error: io::Error,
     },
+    #[cfg(feature = "live")]
+    #[error(transparent)]
+    Keys(#[from] haggle_live::keys::KeyError),
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
 }

@@ -11,8 +11,10 @@ use crate::experiment::snapshots::SnapshotError;
 use crate::experiment::sweep::SweepError;
 use crate::experiment::workload::WorkloadError as OpenError;
 use crate::experiment::world::StageError;
-use crate::scenario::{InvalidScenario, Problem, ReadError, Source, Warnings};
+use crate::scenario::{Problem, ReadError, Source, Warnings};
 use crate::slurm::SlurmError;
+#[cfg(feature = "live")]
+use haggle_live::keys::KeyError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
 use haggle_results::pack::Pack;
@@ -40,7 +42,7 @@ const WIDTH: usize = 100;
 pub(crate) fn report(error: &Error) -> Exit {
     match error {
         Error::InvalidScenario(invalid) => {
-            say_styled(&problems(invalid));
+            say_styled(&problems(&invalid.source, &invalid.problems));
             Exit::InvalidInput
         }
         Error::Experiment(inner) => experiment(inner),
@@ -97,6 +99,8 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Plot(PlotError::UnknownEnding { .. } | PlotError::Unsuitable(_))
         | Error::Shape(_)
         | Error::Problem(_) => plain(error, Exit::Usage),
+        #[cfg(feature = "live")]
+        Error::Keys(inner) => keys(inner),
         // The reader closed the pipe because it has enough: `haggle show … | head` is no failure.
         Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
         Error::Write { .. } | Error::Output(_) | Error::Plot(_) => plain(error, Exit::CannotWrite),
@@ -179,6 +183,22 @@ fn slurm(error: &SlurmError) -> Exit {
         _ => Exit::InvalidInput,
     };
     hinted(error, error.hint(), exit)
+}
+
+/// An error of keys; it names its remedy.
+#[cfg(feature = "live")]
+fn keys(error: &KeyError) -> Exit {
+    match error {
+        KeyError::Peers(invalid) => {
+            say_styled(&problems(&invalid.source, &invalid.problems));
+            Exit::InvalidInput
+        }
+        KeyError::Write { .. } | KeyError::Exists(_) => plain(error, Exit::CannotWrite),
+        KeyError::Twice(_) | KeyError::LeftBehind { .. } | KeyError::AuthorityEnds { .. } => {
+            plain(error, Exit::Usage)
+        }
+        _ => plain(error, Exit::InvalidInput),
+    }
 }
 
 /// The built-in example that has the name of a missing file.
@@ -304,11 +324,11 @@ fn say_styled(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Every problem of a scenario with its line, then their number.
-fn problems(invalid: &InvalidScenario) -> String {
-    let path = invalid.source.path.display().to_string();
-    let mut text = rendered(&invalid.source, &invalid.problems, Severity::Error);
-    let count = invalid.problems.len();
+/// Every problem of a file with its line, then their number.
+fn problems(source: &Source, found: &[Problem]) -> String {
+    let path = source.path.display().to_string();
+    let mut text = rendered(source, found, Severity::Error);
+    let count = found.len();
     let problems = if count == 1 { "problem" } else { "problems" };
     text.push_str(&format!(
         "error: {} has {count} {problems}{}\n",
