@@ -160,8 +160,8 @@ fn issue(
     existing: Existing,
 ) -> Result<(NodeName, Certificate), KeyError> {
     let folder = folder.join(name.as_str());
-    files::folder(&folder)?;
     let Issued { certificate, certificate_pem, key_pem } = authority.issue(name, days)?;
+    files::folder(&folder)?;
     files::write(&folder.join(NODE_KEY), &key_pem, Readers::Owner, existing)?;
     files::write(&folder.join(NODE), &certificate_pem, Readers::All, existing)?;
     let path = folder.join(AUTHORITY);

@@ -328,6 +328,7 @@ fn a_node_does_not_outlive_its_authority() {
          `haggle live keys init --force`"
     );
     assert_eq!(found.to_string(), reason);
+    assert!(!folder.path().join("south").exists());
     // The authority lives as long as the nodes that are made with it.
     init(self::folder().path(), &names(["a"]), days, Existing::Keep).expect("keys can be made");
 }
