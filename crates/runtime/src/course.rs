@@ -355,6 +355,11 @@ impl Course {
         self.jobs_left() > 0 || !self.arrivals.is_over()
     }
 
+    /// True if jobs of the workloads have not arrived.
+    pub(crate) fn awaits_jobs(&self) -> bool {
+        !self.arrivals.is_over()
+    }
+
     /// Instant before which no message is left, at which the run waits for a change or for the end of its pause.
     fn held(&self) -> Option<Time> {
         let hold = self.change_at.into_iter().chain(self.pause).min();
@@ -701,6 +706,8 @@ impl Course {
             let delivery = Delivery { from: actor, to, hops, origin: Origin::Run, message };
             // Events of resources do not use the network.
             let fate = match phase {
+                // Nature is in every part, so the part of the resource has the same event.
+                Phase::Resource if !self.is_here(to) => continue,
                 Phase::Resource => Fate::Arrives(now),
                 _ => self.network.fate(now, actor, to),
             };

@@ -132,9 +132,10 @@ impl<'a> Host<'a> {
         self.simulation.glimpse(actor)
     }
 
-    /// True if jobs of users that are here are not over, or have not arrived.
-    pub fn has_jobs(&self) -> bool {
-        self.simulation.has_jobs()
+    /// True if further jobs arrive at users that are here. The end of a job may be known to another part alone, so
+    /// [`Host::stats`] of all parts together tell whether all jobs are over.
+    pub fn awaits_jobs(&self) -> bool {
+        self.simulation.course().awaits_jobs()
     }
 
     /// True if the actor is here.
