@@ -3,8 +3,14 @@
 use super::{ColumnData, TextColumn};
 use crate::columns::Kind;
 
-/// Maximum number of rows that are decoded before they are passed on.
-pub(super) const ROWS_AT_ONCE: usize = 65_536;
+/// Maximum number of rows that are decoded before they are passed on, and of their values.
+const ROWS_MAX: usize = 65_536;
+const VALUES_MAX: usize = 1 << 20;
+
+/// Number of rows that are decoded before they are passed on: fewer of a table with many columns.
+pub(super) fn rows_at_once(columns: usize) -> usize {
+    (VALUES_MAX / columns.max(1)).clamp(1, ROWS_MAX)
+}
 
 /// Columns that are being filled.
 pub(super) struct Batch {
@@ -83,5 +89,16 @@ impl TextBuilder {
         self.column.texts.push(text.to_owned());
         self.places.insert(text.to_owned(), place);
         place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_wide_tables_come_in_smaller_parts() {
+        assert_eq!((rows_at_once(0), rows_at_once(1), rows_at_once(16)), (65_536, 65_536, 65_536));
+        assert_eq!((rows_at_once(64), rows_at_once(usize::MAX)), (16_384, 1));
     }
 }

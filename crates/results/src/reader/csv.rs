@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::batch::{Batch, ColumnBuilder, ROWS_AT_ONCE};
+use super::batch::{Batch, ColumnBuilder, rows_at_once};
 use super::pick::Rows;
 use super::{ColumnData, Take};
 use crate::ResultsError;
@@ -32,6 +32,7 @@ pub(super) fn each(
     let (places, key_places) = (places(wanted)?, places(keys)?);
     let mut key = Batch::new(keys.iter().map(|it| it.1));
     let mut record = csv::StringRecord::new();
+    let at_once = rows_at_once(wanted.len());
     while reader.read_record(&mut record).map_err(damaged)? {
         // The conditions come first, so that the fields of other records are not parsed.
         if !keys.is_empty() {
@@ -44,7 +45,7 @@ pub(super) fn each(
         }
         push(path, &record, (wanted, &places), batch.columns())?;
         // `take` may leave the rows in the batch, so their number may be any multiple.
-        if batch.rows().is_multiple_of(ROWS_AT_ONCE) {
+        if batch.rows().is_multiple_of(at_once) {
             take(batch)?;
         }
     }

@@ -18,7 +18,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::ColumnData;
 use super::Take;
-use super::batch::{Batch, ColumnBuilder, ROWS_AT_ONCE};
+use super::batch::{Batch, ColumnBuilder, rows_at_once};
 use super::csv::at;
 use super::pick::{Extremes, Rows};
 use crate::ResultsError;
@@ -75,7 +75,7 @@ pub(super) fn each(
         for &place in wanted.iter().filter(|_| !ranges.is_empty()) {
             readers.push(Cursor::new(&*group, place).map_err(damaged)?);
         }
-        for ranges in in_parts(&ranges) {
+        for ranges in in_parts(&ranges, rows_at_once(wanted.len())) {
             for (reader, column) in readers.iter_mut().zip(batch.columns()) {
                 reader.read(&ranges, column).map_err(damaged)?;
             }
@@ -140,7 +140,7 @@ fn asked(
         .collect::<Result<Vec<_>, ParquetError>>()?;
     let mut batch = Batch::new(keys.iter().map(|it| it.1));
     let mut found: Vec<Range> = Vec::new();
-    for (first, count) in in_parts(&[part]).into_iter().flatten() {
+    for (first, count) in in_parts(&[part], rows_at_once(keys.len())).into_iter().flatten() {
         for (reader, column) in readers.iter_mut().zip(batch.columns()) {
             reader.read(&[(first, count)], column)?;
         }
@@ -169,8 +169,8 @@ fn smallest_and_largest(group: &RowGroupMetaData, place: usize) -> Option<Extrem
     }
 }
 
-/// The same rows, divided into parts that are decoded at once.
-fn in_parts(ranges: &[Range]) -> Vec<Vec<Range>> {
+/// The same rows, divided into parts of some rows that are decoded at once.
+fn in_parts(ranges: &[Range], at_once: usize) -> Vec<Vec<Range>> {
     let mut parts: Vec<Vec<Range>> = Vec::new();
     let mut room = 0;
     for &(mut first, mut count) in ranges {
@@ -178,7 +178,7 @@ fn in_parts(ranges: &[Range]) -> Vec<Vec<Range>> {
         while count > 0 {
             if room == 0 {
                 parts.push(Vec::new());
-                room = ROWS_AT_ONCE;
+                room = at_once;
             }
             let taken = count.min(room);
             if let Some(part) = parts.last_mut() {
