@@ -33,7 +33,6 @@ use haggle_results::{ResultsError, RunReader, Table};
 
 use crate::jobs::JobTable;
 use crate::scene::Scene;
-use crate::series::Steps;
 use crate::shown::shown;
 use crate::view::{
     ChartEntry, Identity, JobAnswer, Known, Match, MessagesAnswer, MessagesQuery, Overview,
@@ -59,10 +58,12 @@ struct Data {
     places: OnceLock<places::Places>,
     scene: RwLock<Scene>,
     version: AtomicU64,
+    /// Number of changes of the places of bars.
+    bars: AtomicU64,
     state: Mutex<State>,
     stop: AtomicBool,
     jobs: jobs::Cache,
-    series: Mutex<Vec<Kept<Steps>>>,
+    series: series::Cache,
     known: Mutex<Vec<Kept<Known>>>,
 }
 
@@ -91,10 +92,11 @@ impl RunView {
             places: OnceLock::new(),
             scene: RwLock::default(),
             version: AtomicU64::new(1),
+            bars: AtomicU64::new(0),
             state: Mutex::new(state),
             stop: AtomicBool::new(false),
             jobs: jobs::Cache::default(),
-            series: Mutex::default(),
+            series: series::Cache::default(),
             known: Mutex::default(),
         };
         RunView { data: Arc::new(data), start: Once::new(), reading: Mutex::new(None) }

@@ -6,8 +6,8 @@ use crate::view::SeriesColumns;
 #[derive(Debug, Default)]
 pub struct Steps {
     times: Vec<i64>,
-    /// Value from each time on.
-    values: Vec<i64>,
+    /// Value from each time on. Runs have millions of steps, so larger values than those of 32 bits are not kept.
+    values: Vec<i32>,
 }
 
 impl Steps {
@@ -17,24 +17,24 @@ impl Steps {
         let count = changes.chunk_by(|a, b| a.0 == b.0).count();
         let mut steps =
             Steps { times: Vec::with_capacity(count), values: Vec::with_capacity(count) };
-        let mut value = 0;
+        let mut value: i64 = 0;
         for same in changes.chunk_by(|a, b| a.0 == b.0) {
             value += same.iter().map(|it| i64::from(it.1)).sum::<i64>();
             steps.times.push(same[0].0);
-            steps.values.push(value);
+            steps.values.push(value.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
         }
         steps
     }
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.times.len() * 16
+        self.times.len() * 12
     }
 
     /// The value at a time.
     pub fn at(&self, time: i64) -> i64 {
         let next = self.times.partition_point(|it| *it <= time);
-        next.checked_sub(1).map_or(0, |at| self.values[at])
+        next.checked_sub(1).map_or(0, |at| i64::from(self.values[at]))
     }
 
     /// Smallest, largest and mean value in each column of a window.
@@ -46,7 +46,7 @@ impl Steps {
         let mut answer =
             SeriesColumns { id: id.to_owned(), min: vec![], max: vec![], mean: vec![] };
         let mut next = self.times.partition_point(|it| *it <= from);
-        let mut value = next.checked_sub(1).map_or(0, |at| self.values[at]);
+        let mut value = next.checked_sub(1).map_or(0, |at| i64::from(self.values[at]));
         for column in 0..columns {
             let (start, end) = (edge(column), edge(column + 1));
             let (mut low, mut high, mut area, mut since) = (value, value, 0_i128, start);
@@ -55,10 +55,10 @@ impl Steps {
                 if time > start {
                     area += i128::from(value) * i128::from(time - since);
                     since = time;
-                    value = self.values[next];
+                    value = i64::from(self.values[next]);
                     (low, high) = (low.min(value), high.max(value));
                 } else {
-                    value = self.values[next];
+                    value = i64::from(self.values[next]);
                     (low, high) = (value, value);
                 }
                 next += 1;
@@ -98,6 +98,6 @@ mod tests {
     fn changes_of_one_instant_are_one_step() {
         let steps = Steps::of(vec![(5, 1), (5, -1), (5, 1)]);
         assert_eq!(steps.columns("x", (0, 10), 1).max, [1.0]);
-        assert_eq!(steps.bytes(), 16);
+        assert_eq!(steps.bytes(), 12);
     }
 }

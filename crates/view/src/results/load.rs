@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use haggle_results::reader::{Rows, TableData};
 use haggle_results::{ResultsError, RunReader, Table};
@@ -69,6 +70,8 @@ fn charts(data: &Data, run: &RunReader, places: &Places) {
     for (chart, bars) in scene.charts.iter_mut().zip(bars) {
         chart.set_bars(bars);
     }
+    // Before the charts can be read, so that nobody has the old ones under the new number.
+    data.bars.fetch_add(1, Ordering::Release);
     drop(scene);
     data.changed();
     if places.any_resource() && !data.has_stopped() {
@@ -216,6 +219,7 @@ fn slots(
     })?;
     let mut scene = data.scene.write().unwrap_or_else(PoisonError::into_inner);
     put_slots(&mut scene, bands);
+    data.bars.fetch_add(1, Ordering::Release);
     drop(scene);
     data.changed();
     Ok(())
