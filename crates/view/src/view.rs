@@ -771,7 +771,10 @@ pub trait View: Send + Sync {
     ) -> Result<ListedAnswer, Refusal> {
         let scene = self.scene()?;
         let rows = first..first.saturating_add(count);
-        let (bars, marks) = chart_of(&scene, chart)?.listed(window, rows);
+        let chart = chart_of(&scene, chart)?;
+        let last = page.0.saturating_add(page.1.min(LISTED_MAX));
+        let (bars, count) = chart.first_bars(window, rows.clone(), last);
+        let marks = Vec::from_iter(chart.marks_within(window, rows));
         let bar = |bar: &Bar| ListedRow {
             job: Some(bar.job),
             row: bar.row,
@@ -788,9 +791,12 @@ pub trait View: Send + Sync {
             end: mark.end,
             style: mark.kind as u32,
         };
-        let all = bars.iter().map(bar).chain(marks.iter().map(mark));
-        let rows = all.skip(page.0).take(page.1.min(LISTED_MAX)).collect();
-        Ok(ListedAnswer { bars: bars.len(), marks: marks.len(), rows })
+        // Marks follow behind the last bar.
+        let marks_before = page.0.saturating_sub(count);
+        let bars = bars.iter().skip(page.0).map(bar);
+        let rows = bars.chain(marks.iter().skip(marks_before).copied().map(mark));
+        let rows = rows.take(page.1.min(LISTED_MAX)).collect();
+        Ok(ListedAnswer { bars: count, marks: marks.len(), rows })
     }
 
     /// The job at a place of a chart.

@@ -157,15 +157,40 @@ impl Chart {
         sum.finished()
     }
 
-    /// The bars and the marks of a window of time and rows, by start and row.
-    pub fn listed(&self, window: (i64, i64), rows: Range<u32>) -> (Vec<Bar>, Vec<Mark>) {
-        let mut bars = Vec::from_iter(self.within(window, rows.clone()).copied());
-        bars.sort_by_key(|bar| (bar.start, bar.row, bar.job, bar.attempt));
-        let is_here = |mark: &&Mark| {
+    /// The first `count` bars of a window of time and rows, by start and row, and the number of all.
+    pub fn first_bars(
+        &self,
+        window: (i64, i64),
+        rows: Range<u32>,
+        count: usize,
+    ) -> (Vec<Bar>, usize) {
+        let key = |bar: &Bar| (bar.start, bar.row, bar.job, bar.attempt);
+        let (mut first, mut all) = (Vec::new(), 0);
+        // A window may have millions of bars: no more than twice those that are asked for are in memory.
+        let enough = count.saturating_mul(2).max(1_024);
+        for bar in self.within(window, rows) {
+            all += 1;
+            first.push(*bar);
+            if first.len() == enough {
+                first.select_nth_unstable_by_key(count, key);
+                first.truncate(count);
+            }
+        }
+        first.sort_unstable_by_key(key);
+        first.truncate(count);
+        (first, all)
+    }
+
+    /// The marks of a window of time and rows, by start.
+    pub fn marks_within(
+        &self,
+        window: (i64, i64),
+        rows: Range<u32>,
+    ) -> impl Iterator<Item = &Mark> {
+        self.marks.iter().filter(move |mark| {
             (mark.start < window.1 && mark.end > window.0)
                 && (mark.row < rows.end && mark.row.saturating_add(mark.rows) > rows.start)
-        };
-        (bars, self.marks.iter().filter(is_here).copied().collect())
+        })
     }
 
     fn within(&self, window: (i64, i64), rows: Range<u32>) -> impl Iterator<Item = &Bar> {
@@ -256,6 +281,19 @@ mod tests {
         chart.rows = 300;
         chart.set_bars((0..20_000).map(bar).collect());
         chart
+    }
+
+    #[test]
+    fn the_first_bars_are_those_of_a_whole_list() {
+        let chart = chart();
+        let window = (100_000, 500_000);
+        let mut all = Vec::from_iter(chart.within(window, 0..200).copied());
+        all.sort_by_key(|bar| (bar.start, bar.row, bar.job, bar.attempt));
+        assert!(all.len() > 5_000);
+        for count in [0, 1, 700, 1_024, 3_000, all.len(), usize::MAX] {
+            let expected = (Vec::from(&all[..count.min(all.len())]), all.len());
+            assert!(chart.first_bars(window, 0..200, count) == expected, "{count}");
+        }
     }
 
     #[test]
