@@ -67,20 +67,26 @@ export function Strip() {
     const load = useSignal<{ readonly id: string; readonly values: readonly number[]; readonly from: number; readonly to: number } | null>(null);
     useEffect(() => {
         const newest = new Newest<Series>();
+        let asked = "";
         const stop = effect(() => {
-            void [dataVersion.value, besideVersion.value];
             const here = overview.value;
             const wanted = here?.series.find((it) => it.id === "busy:all" || (it.chart === null && it.id.startsWith("busy"))) ?? here?.series[0];
             // The series of another actor's view are not those of this one.
             if (!here || !wanted || dataVersion.value === null || here.seen_by !== asActor.value) return;
-            const { from, until } = bounds.peek();
+            const { from, until } = bounds.value;
+            const key = [dataVersion.value, besideVersion.value, wanted.id, from, until].join();
+            if (key === asked) return;
+            asked = key;
             newest.ask({
                 load: (signal) => api.series(here.id, [wanted.id], from, until, COLUMNS, signal),
                 then: (found) => {
                     const values = (found.series[0]?.mean ?? []).map((it) => it ?? 0);
                     load.value = { id: wanted.id, values, from: found.from, to: found.to };
                 },
-                failed: () => (load.value = null),
+                failed: () => {
+                    asked = "";
+                    load.value = null;
+                },
             });
         });
         return () => {

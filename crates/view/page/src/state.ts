@@ -283,10 +283,16 @@ export async function refresh(early: Promise<Overview | null> = Promise.resolve(
     batch(() => {
         // A window of all of the data grows with them.
         const shownAll = overview.value !== null && sameWindow(time.value, fitted(bounds.value));
-        overview.value = one;
-        besideOverview.value = other;
+        overview.value = renewed(overview.value, one);
+        besideOverview.value = renewed(besideOverview.value, other);
         if (shownAll) fit();
     });
+}
+
+/** The overview from before if nothing has changed: then nothing is drawn or asked for again. */
+function renewed(before: Overview | null, now: Overview | null): Overview | null {
+    const same = before?.id === now?.id && before?.version === now?.version && before?.seen_by === now?.seen_by;
+    return same ? before : now;
 }
 
 export async function openView(id: number, options: { keepTime?: boolean; beside?: number | null } = {}): Promise<void> {
@@ -379,13 +385,21 @@ function keepNowInSight(now: number): void {
     if (share < 0.05 || share > 0.92) time.value = timeWindow(now, -0.75 * time.value.span, time.value.span);
 }
 
+const isLoading = computed(() => [overview.value, besideOverview.value].some((it) => (it?.loading.length ?? 0) > 0));
+
 /** While tables are read, the overview is asked for again until all of them are there. */
 export function waitForTables(): () => void {
-    let timer: ReturnType<typeof setTimeout> | null = null;
     return effect(() => {
-        const waits = [overview.value, besideOverview.value].some((it) => (it?.loading.length ?? 0) > 0);
-        if (timer !== null) clearTimeout(timer);
-        timer = waits ? setTimeout(() => void refresh().catch(complain), 400) : null;
+        if (!isLoading.value) return;
+        let asking = false;
+        const ask = async () => {
+            if (asking) return;
+            asking = true;
+            await refresh().catch(complain);
+            asking = false;
+        };
+        const timer = setInterval(() => void ask(), 400);
+        return () => clearInterval(timer);
     });
 }
 

@@ -66,6 +66,33 @@ test("a job that is unknown while tables are read is asked for again", async () 
     assert.equal(asked.length, 2, "equal data are not asked for again");
 });
 
+test("an overview of the same data changes nothing", async () => {
+    const before = state.overview.value;
+    for (const [version, changes] of [[1, false], [2, true]] as const) {
+        const refreshed = state.refresh();
+        await settle();
+        last("views/0").answer(overview(version));
+        await refreshed;
+        assert.equal(state.overview.value !== before, changes, `version ${version}`);
+    }
+});
+
+test("while tables are read, the overview is asked for again", async () => {
+    const stop = state.waitForTables();
+    const reading = (version: number, loading: string[]) => ({ ...overview(version), loading });
+    state.overview.value = reading(1, ["jobs"]);
+    for (const [version, loading] of [[1, ["jobs"]], [2, []]] as const) {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        assert.equal(asked.length, 1);
+        last("views/0").answer(reading(version, [...loading]));
+        await settle();
+        asked.length = 0;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal(asked.length, 0);
+    stop();
+});
+
 test("the details of another view are removed, and asked for there", async () => {
     state.select(4);
     last("views/0/jobs/4").answer(job(4));
