@@ -3,6 +3,7 @@
 //! Each table is defined in a file of its own in `tables/`. This definition gives the columns in order,
 //! with their names, types and meanings.
 
+use crate::reader::TableData;
 use crate::tables::{OfKind, TableRow};
 use crate::words::Words;
 use crate::{ResultsError, RunReader};
@@ -108,7 +109,7 @@ macro_rules! tables {
 
         impl RunReader {
             /// Reads a whole table and forgets it, to see that each of its rows has the values that its columns define.
-            /// It ends early once `is_needless` is true.
+            /// `look` gets all columns of each batch of rows that has them. It ends early once `is_needless` is true.
             ///
             /// # Errors
             /// If the table is missing or damaged.
@@ -116,9 +117,10 @@ macro_rules! tables {
                 &self,
                 table: Table,
                 is_needless: &dyn Fn() -> bool,
+                look: &mut dyn FnMut(&TableData),
             ) -> Result<(), ResultsError> {
                 match table {
-                    $(Table::$table => self.check_rows::<crate::tables::$row>(is_needless),)*
+                    $(Table::$table => self.check_rows::<crate::tables::$row>(is_needless, look),)*
                 }
             }
         }

@@ -14,6 +14,11 @@ pub(crate) fn micros(seconds: f64) -> Option<i64> {
     Some(((seconds * MICROS_PER_SECOND as f64).round() as i64).clamp(-LAST, LAST))
 }
 
+/// The same of a time that can be drawn: within [`LAST`].
+pub(crate) fn drawn(seconds: f64) -> Option<i64> {
+    micros(seconds).filter(|it| it.abs() < LAST)
+}
+
 /// A time in microseconds within [`LAST`].
 pub(crate) fn clamped(micros: i64) -> i64 {
     micros.clamp(-LAST, LAST)
@@ -64,5 +69,9 @@ mod tests {
         assert_eq!(micros(f64::INFINITY), Some(LAST));
         assert_eq!(micros(-1e300), Some(-LAST));
         assert_eq!(micros(f64::NAN), None);
+        assert_eq!(
+            [1.5, -1e9, f64::INFINITY, 1e308, -1e300].map(drawn)[1..],
+            [Some(-1_000_000_000_000_000), None, None, None]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Rows as structs, for figures, comparisons and explanations. Their fields are defined in `tables/`.
 
-use super::{Keep, Rows, RunReader};
+use super::{Keep, Rows, RunReader, TableData};
 use crate::ResultsError;
 use crate::tables::ReadRow;
 
@@ -16,10 +16,16 @@ impl RunReader {
     pub(crate) fn check_rows<T: ReadRow>(
         &self,
         is_needless: &dyn Fn() -> bool,
+        look: &mut dyn FnMut(&TableData),
     ) -> Result<(), ResultsError> {
         self.each_batch(T::TABLE, T::COLUMNS, &Rows::all(), Keep::Batch, &mut |data| {
-            let rows = if is_needless() { 0 } else { data.rows() };
-            (0..rows).try_for_each(|at| T::read(&Row { data: &data, at }).map(drop))
+            if is_needless() {
+                return Ok(());
+            }
+            let mut rows = 0..data.rows();
+            rows.try_for_each(|at| T::read(&Row { data: &data, at }).map(drop))?;
+            look(&data);
+            Ok(())
         })
     }
 

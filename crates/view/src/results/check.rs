@@ -1,18 +1,25 @@
 //! Checks of all tables: each that the run has written is there, and its rows have the values that its columns define.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_results::reader::Rows;
-use haggle_results::{ResultsError, RunReader, Table};
+use haggle_results::columns::Kind;
+use haggle_results::reader::TableData;
+use haggle_results::{RunReader, Table};
 
 use super::Data;
+use crate::clock::drawn;
 
-/// Tables with intervals, and the columns of their beginnings and ends.
-const INTERVALS: [(Table, [&str; 2]); 3] = [
-    (Table::Placements, ["starting_time", "finish_time"]),
-    (Table::Attempts, ["starting_time", "finish_time"]),
-    (Table::Outages, ["failure_time", "restoration_time"]),
-];
+/// Columns of a table with intervals: their beginnings and ends.
+fn interval(table: Table) -> Option<[&'static str; 2]> {
+    match table {
+        Table::Placements | Table::Attempts | Table::Maintenance => {
+            Some(["starting_time", "finish_time"])
+        }
+        Table::Outages => Some(["failure_time", "restoration_time"]),
+        Table::Crashes => Some(["crash_time", "restart_time"]),
+        _ => None,
+    }
+}
 
 /// Reads all tables, and notes their problems.
 pub(super) fn all(data: &Data, run: &RunReader) {
@@ -24,37 +31,56 @@ pub(super) fn all(data: &Data, run: &RunReader) {
             return;
         }
         if run.has(table) || written.contains(table.name()) {
-            let read = run.check(table, &|| data.has_stopped());
+            let mut odd = Odd::default();
+            let look = &mut |batch: &TableData| odd.look(table, batch);
+            let read = run.check(table, &|| data.has_stopped(), look);
             read.unwrap_or_else(|error| data.problem(&error.to_string()));
-        }
-    }
-    for (table, columns) in INTERVALS.into_iter().filter(|it| run.has(it.0)) {
-        // A table that cannot be read is a problem already.
-        let count = reversed(data, run, table, columns).unwrap_or(0);
-        if count > 0 {
-            let name = table.name();
-            data.problem(&format!("`{name}`: {count} rows end before they start, or never"));
+            odd.tell(table, data);
         }
     }
 }
 
-/// Number of rows that end before they start, or of which a time is no finite number.
-fn reversed(
-    data: &Data,
-    run: &RunReader,
-    table: Table,
-    [start, end]: [&'static str; 2],
-) -> Result<usize, ResultsError> {
-    let mut count = 0;
-    run.in_batches(table, &[start, end], &Rows::all(), |batch| {
-        let pairs = batch.real(start)?.iter().zip(batch.real(end)?);
-        let is_wrong = |(start, end): &(&Option<f64>, &Option<f64>)| match (start, end) {
-            (Some(start), Some(end)) => start > end || !start.is_finite() || !end.is_finite(),
-            _ => false,
-        };
-        let is_needed = !data.has_stopped();
-        count += pairs.filter(|it| is_needed && is_wrong(it)).count();
-        Ok(())
-    })?;
-    Ok(count)
+/// Values that no run has.
+#[derive(Default)]
+struct Odd {
+    /// Rows that end before they start, or of which a time cannot be drawn.
+    reversed: usize,
+    /// Values by column that are no finite numbers.
+    endless: BTreeMap<&'static str, usize>,
+}
+
+impl Odd {
+    fn look(&mut self, table: Table, batch: &TableData) {
+        let interval = interval(table);
+        let names = interval.unwrap_or_default();
+        if let Some((starts, ends)) =
+            interval.and_then(|[start, end]| batch.real(start).ok().zip(batch.real(end).ok()))
+        {
+            let is_odd = |(start, end): &(&Option<f64>, &Option<f64>)| {
+                let [start, end] = [start, end].map(|it| it.map(drawn));
+                start == Some(None) || end == Some(None) || end.is_some_and(|end| start > Some(end))
+            };
+            self.reversed += starts.iter().zip(ends).filter(is_odd).count();
+        }
+        let real =
+            table.columns().iter().filter(|it| matches!(it.kind, Kind::Real | Kind::Seconds));
+        for column in real.filter(|it| !names.contains(&it.name)) {
+            let values = batch.real(column.name).unwrap_or_default().iter().flatten();
+            match values.filter(|it| !it.is_finite()).count() {
+                0 => {}
+                count => *self.endless.entry(column.name).or_default() += count,
+            }
+        }
+    }
+
+    fn tell(self, table: Table, data: &Data) {
+        let name = table.name();
+        if self.reversed > 0 {
+            let count = self.reversed;
+            data.problem(&format!("`{name}`: {count} rows end before they start, or never"));
+        }
+        for (column, count) in self.endless {
+            data.problem(&format!("`{name}`: {count} rows have no finite number in `{column}`"));
+        }
+    }
 }

@@ -9,7 +9,7 @@ use haggle_results::{ResultsError, RunReader, Table};
 
 use super::places::{Place, Places};
 use super::{Data, check, facts, looks, marks};
-use crate::clock::micros;
+use crate::clock::drawn;
 use crate::scene::{Bar, ChartKind, Class, Scene, lanes};
 
 /// Reads the places, and publishes charts without bars.
@@ -21,7 +21,7 @@ pub(super) fn begin(data: &Data) {
                 problems.push(error.to_string());
                 Vec::new()
             });
-            let places = Places::of(&resources, run);
+            let places = Places::of(&resources, run, &mut problems);
             let read = facts::Facts::read(run, &places, &mut problems);
             data.facts.get_or_init(|| read);
             places
@@ -80,9 +80,13 @@ fn charts(data: &Data, run: &RunReader, places: &Places) {
         read.unwrap_or_else(|error| data.problem(&error.to_string()));
         skipped.tell("attempts", data);
     }
-    let problems = marks::read(data, run, places);
-    problems.iter().for_each(|it| data.problem(it));
+    marks::read(data, run, places);
 }
+
+/// Reasons why rows of tables are not drawn.
+pub(super) const MISSING: &str = "a value is missing or out of range";
+pub(super) const NO_PROVIDER: &str = "their provider is not in `resources`";
+pub(super) const NO_PROCESSORS: &str = "their processors are not those of their provider";
 
 /// Rows of a table that cannot be drawn.
 #[derive(Default)]
@@ -95,7 +99,7 @@ impl Skipped {
         *self.reasons.entry(reason).or_default() += 1;
     }
 
-    fn tell(&self, table: &str, data: &Data) {
+    pub(super) fn tell(&self, table: &str, data: &Data) {
         for (reason, count) in &self.reasons {
             data.problem(&format!("`{table}`: {count} rows are not drawn: {reason}"));
         }
@@ -137,7 +141,7 @@ fn placements(
         let (start, end) = (batch.real("starting_time")?, batch.real("finish_time")?);
         for row in 0..batch.rows() {
             let Some(place) = place[row] else {
-                skipped.add("their provider is not in `resources`");
+                skipped.add(NO_PROVIDER);
                 continue;
             };
             let (from, rows) = sizes[place.chart];
@@ -145,8 +149,8 @@ fn placements(
             let span = first[row].zip(last[row]).and_then(|it| rows_of(it, from, rows));
             match (bar, span) {
                 (Some(bar), Some((row, rows))) => bars[place.chart].push(Bar { row, rows, ..bar }),
-                (None, _) => skipped.add("a value is missing or out of range"),
-                (_, None) => skipped.add("their processors are not those of their provider"),
+                (None, _) => skipped.add(MISSING),
+                (_, None) => skipped.add(NO_PROCESSORS),
             }
         }
         Ok(())
@@ -170,25 +174,32 @@ fn bar(
     (job, attempt): (Option<i64>, Option<i64>),
     (start, end): (Option<f64>, Option<f64>),
 ) -> Option<Bar> {
-    let (start, end) = (micros(start?)?, micros(end?)?);
+    let (start, end) = (drawn(start?)?, drawn(end?)?);
     Some(Bar {
         start,
         end: end.max(start),
         row: 0,
         rows: 1,
-        job: u32::try_from(job?).ok()?,
-        attempt: u16::try_from(attempt?.max(0)).unwrap_or(u16::MAX),
+        job: number_of(job)?,
+        attempt: u16::try_from(attempt.filter(|it| *it > 0)?).unwrap_or(u16::MAX),
         look: 0,
         colour: 0,
     })
 }
 
-/// Rows of a chart that run-wide numbers of processors have.
+/// Numbers of jobs are below this. A damaged table may have any.
+const JOB_MAX: u32 = 1 << 28;
+
+/// The number of a job, if it can be one.
+pub(super) fn number_of(job: Option<i64>) -> Option<u32> {
+    u32::try_from(job?).ok().filter(|it| *it < JOB_MAX)
+}
+
+/// Rows of a chart that run-wide numbers of processors have; `None` if the chart does not have all of them.
 pub(super) fn rows_of((first, last): (i64, i64), from: i64, rows: u32) -> Option<(u32, u32)> {
-    let top = first.checked_sub(from)?.max(0);
-    let bottom = last.checked_sub(from)?.checked_add(1)?.min(i64::from(rows));
-    let (top, count) = (u32::try_from(top).ok()?, u32::try_from(bottom.checked_sub(top)?).ok()?);
-    (count > 0).then_some((top, count))
+    let row = |number: i64| u32::try_from(number.checked_sub(from)?).ok();
+    let (top, bottom) = (row(first)?, row(last)?);
+    (top <= bottom && bottom < rows).then(|| (top, bottom - top + 1))
 }
 
 const ATTEMPTS: [&str; 5] = ["job", "attempt", "provider", "queued_time", "slot_left_time"];
@@ -209,10 +220,19 @@ fn slots(
         let (job, attempt) = (batch.integer("job")?, batch.integer("attempt")?);
         let (queued, left) = (batch.real("queued_time")?, batch.real("slot_left_time")?);
         for row in 0..batch.rows() {
-            let Some(Place { chart, band: Some(band) }) = place[row] else { continue };
-            match bar((job[row], attempt[row]), (queued[row], left[row])) {
-                Some(bar) => bands.entry((chart, band)).or_default().push(bar),
-                None => skipped.add("a value is missing or out of range"),
+            let bar = match (queued[row], left[row]) {
+                // It got no slot.
+                (None, None) => continue,
+                times => bar((job[row], attempt[row]), times),
+            };
+            match (place[row], bar) {
+                (Some(Place { chart, band: Some(band) }), Some(bar)) => {
+                    bands.entry((chart, band)).or_default().push(bar);
+                }
+                // Attempts at providers have their bars from `placements`.
+                (Some(Place { band: None, .. }), _) => {}
+                (None, _) => skipped.add(NO_PROVIDER),
+                (_, None) => skipped.add(MISSING),
             }
         }
         Ok(())

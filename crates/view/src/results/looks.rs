@@ -8,47 +8,62 @@ use haggle_results::reader::{CellValue, Rows};
 use haggle_results::{ResultsError, RunReader, Table};
 
 use super::Data;
+use super::load::{MISSING, Skipped, number_of};
 use super::places::Places;
-use crate::clock::micros;
+use crate::clock::{drawn, micros};
 use crate::promise::Promise;
 use crate::scene::{ChartKind, Class, Tick, TickKind, flag};
 
-/// Largest number of a job. A damaged table may have any.
-const JOB_MAX: usize = 1 << 28;
-
-/// Look of a job: class and colour, and its promise.
+/// Look of a job: class and colour.
 #[derive(Clone, Copy, Default)]
 struct Look {
-    class: u8,
+    /// `None` = the table has no such job.
+    class: Option<Class>,
     colour: u8,
 }
 
 /// Reads what the looks need, and changes the bars.
 pub(super) fn read(data: &Data, run: &RunReader, _places: &Places) {
     let mut jobs = Jobs::default();
-    let read = [jobs.classes(run), jobs.reservations(run), jobs.losses(run)];
-    for error in read.into_iter().filter_map(Result::err) {
+    let classes = jobs.classes(run);
+    let has_jobs = classes.is_ok();
+    for error in
+        [classes, jobs.reservations(run), jobs.losses(run)].into_iter().filter_map(Result::err)
+    {
         data.problem(&error.to_string());
     }
+    jobs.tell(data);
     if data.has_stopped() {
         return;
     }
+    let mut strange = [0; 2];
     let mut scene = data.scene.write().unwrap_or_else(PoisonError::into_inner);
     for chart in &mut scene.charts {
         let is_grid = chart.kind == ChartKind::Grid;
         chart.change_looks(|bar| {
             let look = jobs.looks.get(bar.job as usize).copied().unwrap_or_default();
             bar.colour = look.colour;
-            let class = if is_grid { Class::GridTask as u8 } else { look.class };
+            if has_jobs && look.class.is_none() {
+                strange[usize::from(is_grid)] += 1;
+            }
+            let class = match look.class {
+                _ if is_grid => Class::GridTask,
+                class => class.unwrap_or(Class::Local),
+            };
             let flags = match jobs.losses.get(&(bar.job, bar.attempt)) {
                 // The other tasks of a bag may have continued.
                 Some(&(flags, end)) if is_grid || end.is_none_or(|end| end == bar.end) => flags,
                 _ => 0,
             };
-            bar.look = class | flags;
+            bar.look = class as u8 | flags;
         });
         let ticks = ticks(chart, &jobs.promises);
         chart.set_ticks(ticks);
+    }
+    drop(scene);
+    for (table, count) in ["placements", "attempts"].into_iter().zip(strange).filter(|it| it.1 > 0)
+    {
+        data.problem(&format!("`{table}`: {count} rows have a job that is not in `jobs`"));
     }
 }
 
@@ -79,9 +94,27 @@ struct Jobs {
     promises: HashMap<u32, (i64, TickKind)>,
     /// Flags of attempts that did not complete, and their ends.
     losses: HashMap<(u32, u16), (u8, Option<i64>)>,
+    /// Rows of `jobs` without a number that can be one, and those with the number of another row.
+    unnumbered: usize,
+    repeated: usize,
+    /// Promises and losses that cannot be drawn.
+    odd_promises: usize,
+    odd_losses: Skipped,
 }
 
 impl Jobs {
+    fn tell(&self, data: &Data) {
+        let of_jobs = [
+            (self.unnumbered, "have no number, or a number that no job can have"),
+            (self.repeated, "have the number of another row"),
+            (self.odd_promises, "have a promise that is out of range"),
+        ];
+        for (count, text) in of_jobs.into_iter().filter(|it| it.0 > 0) {
+            data.problem(&format!("`jobs`: {count} rows {text}"));
+        }
+        self.odd_losses.tell("attempts", data);
+    }
+
     fn classes(&mut self, run: &RunReader) -> Result<(), ResultsError> {
         const COLUMNS: [&str; 9] = [
             "job",
@@ -112,8 +145,11 @@ impl Jobs {
             let outcomes = batch.text("outcome")?;
             let (numbers, used) = (batch.integer("job")?, batch.integer("providers_used")?);
             for row in 0..batch.rows() {
-                let job = numbers[row].and_then(|it| usize::try_from(it).ok());
-                let Some(job) = job.filter(|it| *it < JOB_MAX) else { continue };
+                let Some(job) = number_of(numbers[row]) else {
+                    self.unnumbered += 1;
+                    continue;
+                };
+                let place = job as usize;
                 let class = match used[row] {
                     _ if has(&is_bag, shapes.codes[row]) => Class::BagShare,
                     Some(used) if used > 1 => Class::Part,
@@ -122,19 +158,24 @@ impl Jobs {
                 };
                 let code = workloads.codes[row].map_or(usize::MAX, |it| it as usize);
                 let colour = colour.get(code).copied().unwrap_or(0);
-                if self.looks.len() <= job {
-                    self.looks.resize(job + 1, Look::default());
+                if self.looks.len() <= place {
+                    self.looks.resize(place + 1, Look::default());
                 }
-                self.looks[job] = Look { class: class as u8, colour };
+                self.repeated += usize::from(self.looks[place].class.is_some());
+                self.looks[place] = Look { class: Some(class), colour };
                 let real = |name| match batch.cell(row, name) {
-                    CellValue::Real(value) => micros(value),
+                    CellValue::Real(value) => Some(value),
                     _ => None,
                 };
                 let Some(promised) = real("promised_finish_time") else { continue };
+                let Some(promised) = drawn(promised) else {
+                    self.odd_promises += 1;
+                    continue;
+                };
                 let outcome = outcomes.at(row).and_then(Promise::outcome);
-                let end = real("finish_time").or_else(|| real("left_time"));
+                let end = real("finish_time").or_else(|| real("left_time")).and_then(micros);
                 if let Some(kind) = Promise::of(outcome, promised, end).tick() {
-                    self.promises.insert(job as u32, (promised, kind));
+                    self.promises.insert(job, (promised, kind));
                 }
             }
             Ok(())
@@ -149,7 +190,7 @@ impl Jobs {
         for job in rows.integer("job")?.iter().flatten() {
             let job = usize::try_from(*job).ok();
             if let Some(look) = job.and_then(|it| self.looks.get_mut(it)) {
-                look.class = Class::Reservation as u8;
+                look.class = Some(Class::Reservation);
             }
         }
         Ok(())
@@ -168,10 +209,13 @@ impl Jobs {
                     Some("given_up") => flag::GIVEN_UP,
                     _ => flag::RUNNING,
                 };
-                let job = jobs[row].and_then(|it| u32::try_from(it).ok());
-                let attempt = attempts[row].map(|it| u16::try_from(it.max(0)).unwrap_or(u16::MAX));
-                if let Some(key) = job.zip(attempt) {
-                    self.losses.insert(key, (flags, ends[row].and_then(micros)));
+                let attempt = attempts[row].filter(|it| *it > 0);
+                let attempt = attempt.map(|it| u16::try_from(it).unwrap_or(u16::MAX));
+                match number_of(jobs[row]).zip(attempt) {
+                    Some(key) => {
+                        self.losses.insert(key, (flags, ends[row].and_then(micros)));
+                    }
+                    None => self.odd_losses.add(MISSING),
                 }
             }
             Ok(())

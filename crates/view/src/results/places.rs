@@ -26,11 +26,19 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// The charts of these resources. Resources of a grid are bands of one chart.
-    pub(super) fn of(resources: &[ResourceRow], run: &RunReader) -> Places {
+    /// The charts of these resources. Resources of a grid are bands of one chart. Problems are added to `problems`.
+    pub(super) fn of(
+        resources: &[ResourceRow],
+        run: &RunReader,
+        problems: &mut Vec<String>,
+    ) -> Places {
         let mut places = Places::default();
         let mut grid: Option<usize> = None;
+        let mut odd = 0;
         for row in resources {
+            let is_possible = (0..=ROWS_MAX).contains(&row.processors)
+                && row.first.checked_add(row.processors - 1) == Some(row.last);
+            odd += usize::from(!row.is_shared() && !is_possible);
             if !row.is_shared() {
                 places.add_provider(row);
                 continue;
@@ -40,6 +48,10 @@ impl Places {
                 places.charts.len() - 1
             });
             places.add_resource(chart, row);
+        }
+        if odd > 0 {
+            problems
+                .push(format!("`resources`: {odd} rows have an impossible number of processors"));
         }
         places
     }

@@ -227,6 +227,93 @@ fn damaged_cells_and_tables_of_failures_are_problems() {
     assert!(tells(&overview, &["outages"]), "{overview}");
 }
 
+/// A column, and values that it cannot have.
+type Values = (&'static str, &'static [&'static str]);
+
+/// Each impossible value in the first rows of a table is a problem of the table, with the number of rows.
+#[test]
+fn impossible_values_are_problems() {
+    const LARGE: &str = "9223372036854775807";
+    let folder = tempfile::tempdir().expect("a folder");
+    let cases: [(&str, &str, &[Values]); 6] = [
+        (
+            "failing-sites",
+            "placements",
+            &[
+                ("first_resource", &["-1", "99999999999", LARGE, "-9223372036854775808"]),
+                ("last_resource", &["-1", "99999999999", LARGE]),
+                ("starting_time", &["-1e308", "nan", "inf"]),
+                ("finish_time", &["1e308", "nan", "inf", "-inf"]),
+                ("job", &["-1", "4294967296", "4294967295", "123456789", LARGE]),
+                ("attempt", &["-1", "0"]),
+                ("provider", &["nowhere"]),
+            ],
+        ),
+        (
+            "failing-sites",
+            "resources",
+            &[("processors", &["-1", LARGE]), ("last_resource", &["-1"])],
+        ),
+        (
+            "failing-sites",
+            "outages",
+            &[
+                ("first_resource", &["-1", LARGE]),
+                ("last_resource", &["99999999999", "-9223372036854775808"]),
+                ("failure_time", &["1e308", "nan", "-inf"]),
+                ("restoration_time", &["1e308", "nan", "-inf"]),
+                ("provider", &["nowhere"]),
+            ],
+        ),
+        (
+            "failing-sites",
+            "jobs",
+            &[
+                ("job", &["-1", LARGE]),
+                ("waiting_time", &["nan", "inf"]),
+                ("execution_time", &["-inf"]),
+            ],
+        ),
+        (
+            "failing-grid",
+            "attempts",
+            &[
+                ("queued_time", &["1e308", "nan", "-inf"]),
+                ("slot_left_time", &["1e308", "nan"]),
+                ("attempt", &["-7"]),
+                ("job", &["-1", "123456789"]),
+                ("provider", &["nowhere"]),
+                ("finish_time", &["inf"]),
+            ],
+        ),
+        ("maintenance", "maintenance", &[("first_resource", &["-1"]), ("finish_time", &["1e308"])]),
+    ];
+    for (example, table, columns) in cases {
+        let whole = folder.path().join(example);
+        if !whole.exists() {
+            run(example, &whole);
+        }
+        let file = format!("{table}.csv");
+        let before = fs::read_to_string(whole.join(&file)).expect("a table");
+        let clean = Running::of(&[&whole]).json("api/views/0");
+        assert!(!tells(&clean, &[" rows "]), "{example}: {}", clean["problems"]);
+        for &(column, values) in columns {
+            for value in values {
+                change(&whole, table, column, |row| (row < 2).then(|| (*value).to_owned()));
+                let server = Running::of(&[&whole]);
+                let overview = match *value == values[0] {
+                    true => all_answer(&server, &format!("{column} {value}")),
+                    false => server.json("api/views/0"),
+                };
+                let named = format!("`{table}`: 2 rows ");
+                let problems = &overview["problems"];
+                assert!(tells(&overview, &[&named]), "{table} {column} {value}: {problems}");
+                fs::write(whole.join(&file), &before).expect("it can be written");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_run_that_was_deleted_is_refused_by_each_route() {
     let folder = tempfile::tempdir().expect("a folder");
