@@ -19,7 +19,7 @@ mod tile;
 pub use bar::{Bar, Class, Compared, Mark, MarkKind, Tick, TickKind, flag};
 pub use chart::{Band, Chart, ChartKind};
 pub(crate) use index::Index;
-pub use lanes::lanes;
+pub(crate) use lanes::put_on_lanes;
 pub use sum::{AreaSum, Sum};
 pub use tile::{NO_JOB, Tile, TileQuery};
 

@@ -10,7 +10,7 @@ use haggle_results::{ResultsError, RunReader, Table};
 use super::places::{Place, Places};
 use super::{Data, check, facts, looks, marks};
 use crate::clock::drawn;
-use crate::scene::{Bar, ChartKind, Class, Scene, lanes};
+use crate::scene::{Bar, ChartKind, Class, Scene, put_on_lanes};
 
 /// Reads the places, and publishes charts without bars.
 pub(super) fn begin(data: &Data) {
@@ -253,13 +253,8 @@ fn put_slots(scene: &mut Scene, mut bands: BTreeMap<(usize, usize), Vec<Bar>>) {
         let mut rows: u32 = 0;
         for (place, band) in chart.bands.iter_mut().enumerate() {
             let mut bars = bands.remove(&(number, place)).unwrap_or_default();
-            let spans = Vec::from_iter(bars.iter().map(|bar| (bar.start, bar.end)));
-            let (lane, count) = lanes(&spans);
-            (band.first_row, band.rows) = (rows, count.max(1));
-            for (bar, lane) in bars.iter_mut().zip(lane) {
-                bar.row = rows + lane;
-                bar.set_class(Class::GridTask);
-            }
+            (band.first_row, band.rows) = (rows, put_on_lanes(&mut bars, rows));
+            bars.iter_mut().for_each(|bar| bar.set_class(Class::GridTask));
             rows += band.rows;
             all.extend(bars);
         }

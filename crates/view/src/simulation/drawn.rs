@@ -11,7 +11,9 @@ use super::bars::{self, Look, SlotBar};
 use super::layout::Planned;
 use super::past::{Closed, Past};
 use crate::clock::clamped;
-use crate::scene::{Band, Bar, Chart, ChartKind, Class, Index, Mark, MarkKind, Scene, flag, lanes};
+use crate::scene::{
+    Band, Bar, Chart, ChartKind, Class, Index, Mark, MarkKind, Scene, flag, put_on_lanes,
+};
 
 /// The scene of a past at a moment.
 pub(crate) fn scene(past: &Past, now: Time) -> Scene {
@@ -193,11 +195,8 @@ fn grid(past: &Past, planned: &Planned, now: Time) -> Chart {
     let sites = cast.sites.iter();
     let mut sites = sites.flat_map(|site| repeat_n(&site.name, site.resources as usize));
     for (place, mut bars) in (planned.first..).map(ProviderId).zip(bars_of) {
-        bars.sort_by_key(|bar| (bar.start, bar.end, bar.job, bar.attempt));
-        let spans = Vec::from_iter(bars.iter().map(|bar| (bar.start, bar.end)));
-        let (rows_of, count) = lanes(&spans);
-        let rows = count.max(1);
-        all.extend(bars.into_iter().zip(rows_of).map(|(bar, lane)| Bar { row: row + lane, ..bar }));
+        let rows = put_on_lanes(&mut bars, row);
+        all.extend(bars);
         let name = cast.providers.get(place.index()).map_or_else(String::new, |it| it.name.clone());
         placed.push((place, row, rows));
         chart.bands.push(Band { name, site: sites.next().cloned(), first_row: row, rows });
