@@ -97,6 +97,21 @@ fn a_sweep_has_a_view_for_each_run() {
 }
 
 #[test]
+fn views_have_the_order_of_the_arguments() {
+    let scenario = SCENARIO.split("[[sweep").next().expect("the first part");
+    let folder = Folder::with(&[("small.toml", scenario)]);
+    folder.haggle(&["run", "small.toml", "-o", "results"]);
+    for arguments in [["small.toml", "results"], ["results", "small.toml"]] {
+        let (mut child, address, _out) = start(&folder, &arguments);
+        let views = get(&address, "api/views");
+        let places = arguments.map(|path| views.find(&format!("{path}\",\"base\"")));
+        assert!(places[0].is_some() && places[0] < places[1], "{arguments:?}: {views}");
+        interrupt(&child);
+        child.wait().expect("it ends");
+    }
+}
+
+#[test]
 fn mistakes_of_the_arguments_are_told() {
     let folder = Folder::with(&[("small.toml", SCENARIO)]);
     let shown = folder.haggle(&["view", "--no-open", "nowhere"]);

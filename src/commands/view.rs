@@ -66,24 +66,32 @@ pub(crate) struct Args {
 /// Serves the views until a signal comes.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let views = Views::new();
-    let (scenarios, folders): (Vec<PathBuf>, Vec<PathBuf>) =
-        args.folders.iter().cloned().partition(|path| path.is_file());
     let is_changed = !args.settings.is_empty() || args.seed.is_some() || args.run.is_some();
-    if scenarios.is_empty() && is_changed {
+    if is_changed && !args.folders.iter().any(|path| path.is_file()) {
         return Err(Error::Unfit {
             message: "--set, --seed and --run are for scenarios, and the folders are finished runs"
                 .to_owned(),
             hint: "name a scenario file, or leave them out".to_owned(),
         });
     }
-    let opened = opened(&folders)?;
-    opened.iter().for_each(|view| {
-        views.add(Arc::clone(view) as Arc<dyn View>);
-    });
-    for file in &scenarios {
-        views.add(Arc::new(simulation(file, args)?));
+    // The views have the order of the arguments; the page shows the first one.
+    let mut opened = Vec::new();
+    for path in &args.folders {
+        if path.is_file() {
+            views.add(Arc::new(simulation(path, args)?));
+            continue;
+        }
+        for view in opened_in(path)? {
+            views.add(Arc::clone(&view) as Arc<dyn View>);
+            opened.push(view);
+        }
+        if opened.len() > VIEWS_MAX {
+            return Err(Error::Unfit {
+                message: format!("the folders have more than {VIEWS_MAX} runs"),
+                hint: "name the folders of single runs, or of a part of the sweep".to_owned(),
+            });
+        }
     }
-    // The first view is the one that the page shows.
     if let Some(first) = opened.first() {
         first.start();
     }
@@ -209,29 +217,20 @@ fn chosen(experiment: &Experiment, args: &Args) -> Result<(Scenario, Vec<String>
     }
 }
 
-/// The views of all folders.
-fn opened(folders: &[PathBuf]) -> Result<Vec<Arc<RunView>>, Error> {
-    let mut views = Vec::new();
-    for folder in folders {
-        if !is_results(folder) {
-            // The error names the reason.
-            open_run(folder)?;
-        }
-        for (path, name) in runs_of(folder)? {
-            let name = match name.as_str() {
-                "" => name_of(&path),
-                name => format!("{} {name}", name_of(folder)),
-            };
-            views.push(Arc::new(RunView::new(&path, name)));
-        }
+/// The views of a folder: its run, or the runs of its sweep.
+fn opened_in(folder: &Path) -> Result<Vec<Arc<RunView>>, Error> {
+    if !is_results(folder) {
+        // The error names the reason.
+        open_run(folder)?;
     }
-    if views.len() > VIEWS_MAX {
-        return Err(Error::Unfit {
-            message: format!("the folders have more than {VIEWS_MAX} runs"),
-            hint: "name the folders of single runs, or of a part of the sweep".to_owned(),
-        });
-    }
-    Ok(views)
+    let view = |(path, name): (PathBuf, String)| {
+        let name = match name.as_str() {
+            "" => name_of(&path),
+            name => format!("{} {name}", name_of(folder)),
+        };
+        Arc::new(RunView::new(&path, name))
+    };
+    Ok(runs_of(folder)?.into_iter().map(view).collect())
 }
 
 fn name_of(path: &Path) -> String {
