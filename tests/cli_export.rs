@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use haggle::results::RunReader;
 use haggle_perfetto::proto::{Data, EventType, Trace, TrackDescriptor, TrackEvent};
 use prost::Message;
 
@@ -144,6 +145,19 @@ law = { up = { law = "exponential", mean = "4h" }, down = { law = "constant", va
         assert!(values.iter().all(|it| (0..=8).contains(it)), "{values:?}");
         assert_eq!(values.last(), Some(&0));
     }
+    // A job that a failure sent back to its queue waits once, and not while it runs.
+    let mut waited = 0_i128;
+    let run = RunReader::open(&folder.path().join("out")).expect("a run");
+    run.each_wait(|_, from, until| waited += i128::from((until - from).as_micros()))
+        .expect("tables");
+    let mut counted = 0;
+    for (_, events) in trace.of("waiting jobs") {
+        for two in events.windows(2) {
+            counted += i128::from(two[1].0 - two[0].0) * i128::from(two[0].1.counter_value());
+        }
+    }
+    assert!(started > cells(&table("jobs"), "job").len() && waited > 0);
+    assert_eq!(counted, waited * 1_000);
 }
 
 #[test]

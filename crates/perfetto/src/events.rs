@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use haggle_results::RunReader;
+use haggle_results::about::RunsOnGrid;
 use haggle_results::columns::Table;
 use haggle_results::reader::{Rows, TableData};
 
@@ -49,12 +50,19 @@ pub fn write(run: &RunReader, out: impl Write) -> Result<Counts, TraceError> {
         actors.track(name, &mut out)?;
     }
     let mut counts = Counts::default();
+    let mut waits = waits(run)?;
     for (name, attempts) in of_provider {
         let parent = actors.track(name, &mut out)?;
         counts.attempts += jobs(&attempts, parent, &mut out)?;
-        let busy = held.get(name).map(Vec::as_slice);
-        counters(&attempts, busy, parent, &mut out)?;
+        busy(&attempts, held.get(name).map(Vec::as_slice), parent, &mut out)?;
+        if let Some(waits) = waits.remove(name) {
+            counter(WAITING, "jobs", waits, parent, &mut out)?;
+        }
         promises(&attempts, parent, &mut out)?;
+    }
+    for (name, waits) in waits {
+        let parent = actors.track(&name, &mut out)?;
+        counter(WAITING, "jobs", waits, parent, &mut out)?;
     }
     for (name, outages) in down {
         let parent = actors.track(name, &mut out)?;
@@ -296,42 +304,70 @@ fn lanes<T, W: Write>(
     Ok(spans.len() as u64)
 }
 
-/// Busy processors, or running attempts where processors are shared, and waiting attempts.
-fn counters<W: Write>(
+/// Intervals, each with the number that it adds to a counter.
+type Changes = Vec<(f64, f64, i64)>;
+
+/// Name of the counter of waiting jobs.
+const WAITING: &str = "waiting jobs";
+
+/// Intervals in which jobs waited, by provider. Those of jobs that waited for a slot on a grid have the name of the grid.
+fn waits(run: &RunReader) -> Result<BTreeMap<String, Changes>, TraceError> {
+    let about = run.about().unwrap_or_default();
+    let on_grid = about.workloads.iter().filter(|it| it.on_grid == RunsOnGrid::Always);
+    let grid = on_grid.flat_map(|it| &it.users).next().map_or("grid", |it| &it.submits_to);
+    let mut waits: BTreeMap<String, Changes> = BTreeMap::new();
+    run.each_wait(|provider, from, until| {
+        let wait = (from.as_secs_f64(), until.as_secs_f64(), 1);
+        let name = provider.unwrap_or(grid);
+        match waits.get_mut(name) {
+            Some(all) => all.push(wait),
+            None => {
+                waits.insert(name.to_owned(), vec![wait]);
+            }
+        }
+    })?;
+    Ok(waits)
+}
+
+/// Busy processors, or running attempts where processors are shared.
+fn busy<W: Write>(
     attempts: &[&Attempt],
     held: Option<&[Held]>,
     parent: Track,
     out: &mut Packets<W>,
 ) -> Result<(), TraceError> {
-    let waiting = attempts.iter().filter_map(|it| {
-        let from = it.queued?;
-        Some((from, it.start.or(it.end).unwrap_or(from), 1))
-    });
-    let (name, unit, busy) = match held {
+    match held {
         Some(held) => {
             let busy = held.iter().map(|it| (it.from, it.to, it.processors));
-            ("busy processors", "processors", busy.collect())
+            counter("busy processors", "processors", busy.collect(), parent, out)
         }
         None => {
             let busy = attempts.iter().filter_map(|it| it.held()).map(|(from, to)| (from, to, 1));
-            ("running jobs", "jobs", Vec::from_iter(busy))
+            counter("running jobs", "jobs", busy.collect(), parent, out)
         }
-    };
-    for (name, unit, spans) in [(name, unit, busy), ("waiting jobs", "jobs", waiting.collect())] {
-        let mut changes: Vec<(f64, i64)> = Vec::new();
-        for (from, to, size) in spans {
-            changes.extend([(from, size), (to.max(from), -size)]);
-        }
-        changes.retain(|(at, _)| at.is_finite());
-        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let track = out.counter(name, unit, parent)?;
-        let mut value = 0;
-        for same in changes.chunk_by(|a, b| a.0 == b.0) {
-            let change: i64 = same.iter().map(|it| it.1).sum();
-            value += change;
-            if change != 0 {
-                out.count(track, same[0].0, value)?;
-            }
+    }
+}
+
+fn counter<W: Write>(
+    name: &str,
+    unit: &str,
+    spans: Changes,
+    parent: Track,
+    out: &mut Packets<W>,
+) -> Result<(), TraceError> {
+    let mut changes: Vec<(f64, i64)> = Vec::new();
+    for (from, to, size) in spans {
+        changes.extend([(from, size), (to.max(from), -size)]);
+    }
+    changes.retain(|(at, _)| at.is_finite());
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let track = out.counter(name, unit, parent)?;
+    let mut value = 0;
+    for same in changes.chunk_by(|a, b| a.0 == b.0) {
+        let change: i64 = same.iter().map(|it| it.1).sum();
+        value += change;
+        if change != 0 {
+            out.count(track, same[0].0, value)?;
         }
     }
     Ok(())
