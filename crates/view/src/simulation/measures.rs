@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haggle_agents::glimpse::Census;
 use haggle_model::{ActorId, JobId, Time};
 use haggle_runtime::Simulation;
-use haggle_script::Value;
+use haggle_script::{Condition, Mistake, Value};
 
 use super::past::Past;
 
@@ -95,6 +95,34 @@ pub(crate) const MEASURES: &[Measure] = &[
 /// The names of all numbers.
 pub(crate) fn names() -> Vec<&'static str> {
     MEASURES.iter().map(|it| it.name).collect()
+}
+
+/// Reads a condition over these numbers.
+///
+/// # Errors
+/// If it cannot be read, or comes to neither true nor false.
+pub(crate) fn condition(text: &str) -> Result<Condition, Mistake> {
+    let condition = Condition::read(text, &names())?;
+    // Small and large numbers reach both sides of an `and`, and show the kind of the result.
+    for number in [0.0, 1.0, 1e12] {
+        condition.holds(|_| Value::Real(number))?;
+    }
+    Ok(condition)
+}
+
+/// True if a condition holds. A number that is missing does not fit an expression, which then does not hold.
+///
+/// # Errors
+/// If it comes to neither true nor false.
+pub(crate) fn holds(
+    condition: &Condition,
+    value: impl Fn(&str) -> Value<'static>,
+) -> Result<bool, Mistake> {
+    let is_missing = || condition.columns().iter().any(|name| value(name) == Value::Missing);
+    match condition.holds(&value) {
+        Err(_) if is_missing() => Ok(false),
+        result => result,
+    }
 }
 
 /// Sums over all machines, which follow each message.

@@ -422,6 +422,15 @@ fn each_step_says_why_it_stopped() {
 }
 
 #[test]
+fn numbers_that_are_missing_fit_no_condition() {
+    let view = view(quickstart());
+    let held = step(&view, r#"{"condition": "mean_waiting_time * 2 > 60"}"#);
+    assert_eq!(held, "the condition holds: mean_waiting_time * 2 > 60");
+    let (sum, count) = view.stepper.moment().past.waiting;
+    assert!(sum * 2 > 60_000_000 * i128::from(count) && count > 0);
+}
+
+#[test]
 fn the_manual_has_the_numbers_of_conditions() {
     let page = include_str!("../../../../docs/internals/stepping.md");
     for it in super::measures::MEASURES {
@@ -448,6 +457,8 @@ fn broken_requests_are_refused() {
         r#"{"message": {"kind": "<b>"}}"#,
         r#"{"message": {"word": 1}}"#,
         r#"{"condition": "jobs >"}"#,
+        r#"{"condition": "jobs + 1"}"#,
+        r#"{"condition": "jobs > 5 && messages"}"#,
         r#"{"condition": "waits > 1"}"#,
         r#"{"starts": -4}"#,
         r#"{"messages": 99999999999999999999999}"#,

@@ -4,7 +4,6 @@ use haggle_agents::Message;
 use haggle_agents::glimpse::Stage;
 use haggle_model::{ActorId, Cast, JobId, Span, Time};
 use haggle_scenario::{either, nearest};
-use haggle_script::{Condition, Mistake};
 use serde::Deserialize;
 
 use super::measures;
@@ -109,7 +108,7 @@ impl StepRequest {
         }
         if let Some(text) = condition {
             // Read again by the thread of the simulation, because its engine stays on one thread.
-            read_condition(&text).map_err(|mistake| {
+            measures::condition(&text).map_err(|mistake| {
                 let names = measures::names().join(", ");
                 let help =
                     format!("a condition such as `jobs_waiting > 10` is over the numbers {names}");
@@ -224,9 +223,4 @@ fn near<'w>(typed: &str, names: impl IntoIterator<Item = &'w str>) -> Option<Str
     }
     let found = Vec::from_iter(found.iter().map(String::as_str));
     (!found.is_empty()).then(|| format!("did you mean {}?", either(&found)))
-}
-
-/// Reads a condition over the numbers of a simulation.
-pub(crate) fn read_condition(text: &str) -> Result<Condition, Mistake> {
-    Condition::read(text, &measures::names())
 }

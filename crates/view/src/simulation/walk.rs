@@ -16,9 +16,9 @@ use haggle_scenario::Scenario;
 use super::desk::{Desk, desk, observe};
 use super::history::{History, Kept};
 use super::layout::Layout;
-use super::measures::Measures;
+use super::measures::{self, Measures};
 use super::past::Past;
-use super::until::{Pattern, Until, read_condition};
+use super::until::{Pattern, Until};
 use crate::clock::elapsed;
 
 /// Messages between two looks at the outside: whether to stop, and whether the present state is to be shown.
@@ -206,7 +206,7 @@ impl Walk {
             Until::Ends(job) => self.ends(job, look_out),
             Until::Starts(job) => self.starts(job, look_out),
             Until::Condition(text) => {
-                let condition = match read_condition(&text) {
+                let condition = match measures::condition(&text) {
                     Ok(condition) => condition,
                     Err(mistake) => {
                         return Stop::Reached(format!(
@@ -215,11 +215,12 @@ impl Walk {
                         ));
                     }
                 };
-                let mut measures = self.measures();
+                let mut numbers = self.measures();
                 self.each(look_out, |walk, step| {
-                    measures.follow(&walk.simulation, step.to);
+                    numbers.follow(&walk.simulation, step.to);
                     let desk = walk.desk.borrow();
-                    match condition.holds(|name| measures.value(desk.listener(), name)) {
+                    let value = |name: &str| numbers.value(desk.listener(), name);
+                    match measures::holds(&condition, value) {
                         Ok(false) => None,
                         Ok(true) => Some(format!("the condition holds: {text}")),
                         Err(mistake) => {
