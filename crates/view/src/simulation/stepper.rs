@@ -30,6 +30,9 @@ const SHOWN_PART: u32 = 10;
 /// Time for which an answer about an actor waits for the thread.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The error of a simulation whose thread has ended.
+const GONE: &str = "the simulation has ended by a mistake in haggle";
+
 /// Version of the first state.
 const FIRST: u64 = 1;
 
@@ -199,13 +202,7 @@ impl Stepper {
 
     fn send(&self, request: Request) -> Result<(), Refusal> {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = |_| {
-            Refusal::conflict(
-                "the simulation has ended by a mistake in haggle",
-                "open the scenario again",
-            )
-        };
-        requests.send(request).map_err(gone)
+        requests.send(request).map_err(|_| Refusal::conflict(GONE, "open the scenario again"))
     }
 }
 
@@ -221,6 +218,19 @@ struct Worker {
     walk: Walk,
     shown: Arc<Shown>,
     taken: Receiver<Request>,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // A state that goes on for ever would be wrong.
+        if thread::panicking() {
+            let failed: Result<u64, std::convert::Infallible> = self.shown.show(|last| {
+                let error = Some(GONE.to_owned());
+                Ok(Moment { phase: Phase::Failed, next: None, error, ..last.clone() })
+            });
+            failed.unwrap_or_else(|never| match never {});
+        }
+    }
 }
 
 impl Worker {
@@ -306,5 +316,40 @@ fn moment_of(walk: &Walk, phase: Phase, stopped_by: Option<String>) -> Moment {
         error: walk.failed().map(str::to_owned),
         measures,
         past,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::Path;
+
+    use haggle_runtime::Driver;
+    use haggle_scenario::{Experiment, Logs, Source};
+
+    use super::*;
+
+    #[test]
+    fn a_simulation_whose_thread_panics_has_failed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let source = Source::read(&folder.join("quickstart.toml")).expect("a scenario");
+        let experiment = Experiment::read(source, Logs::MustExist).expect("it is valid");
+        let scenario = experiment.runs().next().expect("a run").scenario();
+        let walk = Walk::new(Script { scenario, folder, driver: Driver::Sequential });
+        let walk = walk.expect("a world");
+        let shown = Arc::new(Shown {
+            moment: Mutex::new(Arc::new(moment_of(&walk, Phase::Running, None))),
+            versions: watch::Sender::new(FIRST),
+            stop: AtomicBool::new(false),
+        });
+        let worker = Worker { walk, shown: Arc::clone(&shown), taken: mpsc::channel().1 };
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _worker = worker;
+            panic!("as a mistake in haggle would");
+        }));
+        assert!(panicked.is_err());
+        let moment = shown.moment();
+        assert_eq!((moment.phase, moment.version), (Phase::Failed, FIRST + 1));
+        assert_eq!(moment.error.as_deref(), Some(GONE));
     }
 }
