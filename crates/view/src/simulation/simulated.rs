@@ -99,20 +99,28 @@ impl Simulated {
         }
     }
 
-    /// The last message that was delivered. An actor sees its own messages alone.
+    /// The last message that was delivered; for an actor, the last one that it sent or received.
     pub(crate) fn last(&self, known_to: Option<&str>) -> Result<Option<MessageEntry>, Refusal> {
         let known_to = known_to.map(|it| self.actor(it)).transpose()?;
         let moment = self.stepper.moment();
-        let last = moment.past.last.as_ref();
-        let last = last.filter(|it| known_to.is_none_or(|me| it.from == me || it.to == me));
-        Ok(last.map(|it| {
+        let past = &moment.past;
+        let is_known = |from, to| known_to.is_none_or(|me| from == me || to == me);
+        let last = past.last.as_ref().filter(|it| is_known(it.from, it.to)).map(|it| {
             let &Last { time, from, to, kind, job, .. } = it;
-            let number = moment.past.number;
-            let delivered = Delivered { number, time, from, to, kind, job, fault: None };
-            let entry = job::entry(moment.past.cast(), &delivered, Some(&it.message));
-            // The number counts the messages of all others.
-            MessageEntry { number: entry.number.filter(|_| known_to.is_none()), ..entry }
-        }))
+            let delivered =
+                Delivered { number: past.number, time, from, to, kind, job, fault: None };
+            job::entry(past.cast(), &delivered, Some(&it.message))
+        });
+        // Others have spoken since.
+        let earlier = || {
+            let places = (past.messages.dropped()..past.messages.len()).rev();
+            let mut all = places.filter_map(|at| Some((at, past.messages.get(at)?)));
+            let found = all.find(|(_, it)| is_known(it.from, it.to) && it.fault.is_none());
+            found.map(|(at, it)| job::entry(past.cast(), it, past.contents(at)))
+        };
+        let last = last.or_else(|| known_to.and_then(|_| earlier()));
+        // The number counts the messages of all others.
+        Ok(last.map(|it| MessageEntry { number: it.number.filter(|_| known_to.is_none()), ..it }))
     }
 
     /// First and last time of some charts, of the present and of the horizon.

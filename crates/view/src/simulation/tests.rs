@@ -30,7 +30,7 @@ use crate::jobs::JobsQuery;
 use crate::results::RunView;
 use crate::scene::{Bar, Chart, ChartKind, Mark, Scene, flag};
 use crate::seen::Seen;
-use crate::view::{MessagesQuery, SeriesQuery};
+use crate::view::{MessageEntry, MessagesQuery, SeriesQuery};
 
 fn scenarios() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -422,6 +422,34 @@ fn each_step_says_why_it_stopped() {
 }
 
 #[test]
+fn an_actor_sees_its_own_last_message() {
+    let view = view(quickstart());
+    let mut earlier = 0;
+    for _ in 0..60 {
+        step(&view, r#"{"messages": 7}"#);
+        let name = &view.stepper.cast.providers[0].name;
+        let last = view.last(Some(name)).expect("an actor");
+        let query = MessagesQuery {
+            known_to: Some(name.clone()),
+            count: 10_000,
+            ..MessagesQuery::default()
+        };
+        let all = view.messages(&query).expect("messages");
+        let Some(expected) = all.rows.last() else { continue };
+        let last = last.expect("it has spoken");
+        assert!(last.sender == *name || last.receiver == *name, "{last:?}");
+        assert_eq!(last.number, None);
+        // A timer is the last message, too, but is not kept.
+        if last.sender != last.receiver {
+            let (one, other) = (&last, expected);
+            assert_eq!((one.time, &one.kind, one.job), (other.time, &other.kind, other.job));
+        }
+        earlier += usize::from(last.time < clamped(view.stepper.moment().now.as_micros()));
+    }
+    assert!(earlier > 10, "{earlier}");
+}
+
+#[test]
 fn numbers_that_are_missing_fit_no_condition() {
     let view = view(quickstart());
     let held = step(&view, r#"{"condition": "mean_waiting_time * 2 > 60"}"#);
@@ -545,7 +573,10 @@ fn messages_show_their_contents_to_their_parties() {
     let cast = &view.stepper.cast;
     for actor in &cast.actors {
         let seen = view.last(Some(&actor.name)).expect("an answer");
-        assert_eq!(seen.is_some(), actor.name == me || actor.name == other, "{}", actor.name);
+        let is_party = |it: &MessageEntry| it.sender == actor.name || it.receiver == actor.name;
+        assert!(seen.as_ref().is_none_or(is_party), "{}: {seen:?}", actor.name);
+        let has_offers = seen.is_some_and(|it| it.kind == "offers");
+        assert_eq!(has_offers, actor.name == me || actor.name == other, "{}", actor.name);
     }
     // No message has the true run time of a job.
     step(&view, r#"{"messages": 3000}"#);
