@@ -139,7 +139,7 @@ impl Branch {
             let set = setting_lines(&self.settings).parse::<Table>();
             let set = set.map_err(|error| {
                 InvalidBranch::new(
-                    format!("--set: {}", error.message()),
+                    format!("the settings cannot be read: {}", error.message()),
                     "name each path once, with a value",
                 )
             })?;
