@@ -414,6 +414,9 @@ pub struct Match {
     pub row: Option<u32>,
 }
 
+/// Most things that a search gives; one more shows that there are others.
+pub const FOUND_MAX: usize = 20;
+
 /// Request of messages.
 #[derive(Clone, Debug, Default)]
 pub struct MessagesQuery {
@@ -683,7 +686,8 @@ pub trait View: Send + Sync {
     /// If it is unknown.
     fn job(&self, job: u32) -> Result<JobAnswer, Refusal>;
 
-    /// Things with a text in their name; of jobs and of bands only those that are `known`, if it is given.
+    /// Things with a text in their name, [`FOUND_MAX`] and one more at most; of jobs and of bands only those that are
+    /// `known`, if it is given.
     ///
     /// # Errors
     /// If it cannot search.

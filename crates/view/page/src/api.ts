@@ -156,6 +156,13 @@ export interface Job {
     readonly story: { readonly title: string; readonly lines: readonly StoryLine[] } | null;
 }
 
+/** Things that a search found. */
+export interface Found {
+    readonly matches: readonly Match[];
+    /** True if the answer leaves others out. */
+    readonly more: boolean;
+}
+
 export interface Match {
     readonly kind: "job" | "chart" | "actor" | "band";
     readonly id: number | string;
@@ -369,7 +376,7 @@ export const api = {
     jobs: (id: number, ask: { filter: string; sort: string; first: number; count: number }) =>
         get<Jobs>(seen(id, "/jobs", ask)),
     job: (id: number, job: number, signal?: AbortSignal) => get<Job>(seen(id, `/jobs/${job}`), signal),
-    find: (id: number, text: string, signal?: AbortSignal) => get<{ matches: Match[] }>(seen(id, "/find", { text }), signal),
+    find: (id: number, text: string, signal?: AbortSignal) => get<Found>(seen(id, "/find", { text }), signal),
     messages: (
         id: number,
         ask: { job?: number | null; from?: number | null; to?: number | null; actor?: string | null; first: number; count: number },

@@ -3,16 +3,17 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 
-import { api, type Match } from "./api";
+import { api, type Found, type Match } from "./api";
 import { Newest } from "./newest";
 import { actorShown, complain, overview, revealed, select, setRows, sideOpen, tab, viewId } from "./state";
 
 export function Search() {
     const text = useSignal("");
     const matches = useSignal<readonly Match[]>([]);
+    const more = useSignal(false);
     const chosen = useSignal(0);
     const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-    const newest = useRef(new Newest<{ readonly matches: readonly Match[] }>());
+    const newest = useRef(new Newest<Found>());
     const input = useRef<HTMLInputElement>(null);
 
     const close = () => {
@@ -38,6 +39,7 @@ export function Search() {
             load: (signal) => api.find(id, words, signal),
             then: (found) => {
                 matches.value = found.matches;
+                more.value = found.more;
                 chosen.value = 0;
                 then?.();
             },
@@ -91,6 +93,11 @@ export function Search() {
                         {` ${match.label}`}
                     </li>
                 ))}
+                {open && more.value && (
+                    <li role="option" aria-selected={false} aria-disabled="true" class="more">
+                        More things match: type more of the name.
+                    </li>
+                )}
             </ul>
         </div>
     );

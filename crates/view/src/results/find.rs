@@ -6,10 +6,7 @@ use haggle_results::reader::CellValue;
 
 use super::{Data, jobs};
 use crate::shown::shown;
-use crate::view::{Known, Match};
-
-/// Most matches.
-const MATCHES_MAX: usize = 20;
+use crate::view::{FOUND_MAX, Known, Match};
 
 /// Things with a text in their name, or a job with this number.
 pub(super) fn find(data: &Data, text: &str, known: Option<&Known>) -> Vec<Match> {
@@ -20,7 +17,7 @@ pub(super) fn find(data: &Data, text: &str, known: Option<&Known>) -> Vec<Match>
     }
     find_jobs(data, &text, known, &mut found);
     find_places(data, &text, known, &mut found);
-    found.truncate(MATCHES_MAX);
+    found.truncate(FOUND_MAX + 1);
     found
 }
 
@@ -55,9 +52,9 @@ fn find_jobs(data: &Data, text: &str, known: Option<&Known>, found: &mut Vec<Mat
             _ => format!("job {job}"),
         };
         let list = if in_run { &mut own } else { &mut others };
-        list.push(entry("job", job as usize, label));
-        if others.len() >= MATCHES_MAX {
-            break;
+        // The job with the number in the run may be the last row.
+        if list.len() <= FOUND_MAX {
+            list.push(entry("job", job as usize, label));
         }
     }
     found.extend(own.into_iter().chain(others));
@@ -79,7 +76,7 @@ fn find_places(data: &Data, text: &str, known: Option<&Known>, found: &mut Vec<M
         let has = |name: &str, site: Option<&str>| has(name) || site.is_some_and(has);
         let bands = it.bands.iter().enumerate();
         for (id, band) in bands.filter(|it| has(&it.1.name, it.1.site.as_deref())) {
-            if found.len() >= MATCHES_MAX {
+            if found.len() > FOUND_MAX {
                 return;
             }
             let label = format!("{} of {}", shown(&band.name), shown(&it.name));

@@ -26,14 +26,11 @@ use crate::jobs::JobTable;
 use crate::scene::{ChartKind, Scene};
 use crate::shown::shown;
 use crate::view::{
-    ActorEntry, ChartEntry, Identity, JobAnswer, Known, Match, MessageEntry, MessagesAnswer,
-    MessagesKept, MessagesQuery, MetricEntry, Overview, Picture, PictureQuery, SeriesAnswer,
-    SeriesEntry, SeriesQuery, TableEntry, Told,
+    ActorEntry, ChartEntry, FOUND_MAX, Identity, JobAnswer, Known, Match, MessageEntry,
+    MessagesAnswer, MessagesKept, MessagesQuery, MetricEntry, Overview, Picture, PictureQuery,
+    SeriesAnswer, SeriesEntry, SeriesQuery, TableEntry, Told,
 };
 use crate::{Kind, Refusal, View};
-
-/// Most results of a search.
-const FOUND_MAX: usize = 20;
 
 /// Most messages of an answer.
 const MESSAGES_MAX: usize = 10_000;
@@ -462,6 +459,6 @@ fn found(past: &Past, scene: &Scene, text: &str, known: Option<&Known>) -> Vec<M
         .chain(actors)
         .chain(bands)
         .chain(labelled)
-        .take(FOUND_MAX)
+        .take(FOUND_MAX + 1)
         .collect()
 }

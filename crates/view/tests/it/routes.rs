@@ -289,10 +289,42 @@ fn a_job_has_its_story_and_neighbours() {
         assert_eq!(found["job"].as_u64(), Some(number));
         let found = server.json(&format!("api/views/{view}/find?text={number}"));
         assert_eq!(found["matches"][0]["id"].as_u64(), Some(number));
+        assert_eq!(found["more"], false);
         let next = job["next_of_user"].as_u64().expect("a later job");
         let next = server.json(&format!("api/views/{view}/jobs/{next}"));
         assert_eq!(next["previous_of_user"].as_u64(), Some(number));
     }
+}
+
+/// A job number that each of many workloads has is found in some of them, and the rest is told.
+#[test]
+fn a_search_tells_that_there_are_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    carry_out(&scenarios().join("quickstart.toml"), &run, |it| {
+        it.results.format = haggle_scenario::file::TableFormat::Csv;
+    });
+    let path = run.join("jobs.csv");
+    let text = std::fs::read_to_string(&path).expect("a table");
+    let header = text.lines().next().expect("a header");
+    let at = header.split(',').position(|it| it == "job_id").expect("a column");
+    let same = |line: &str| {
+        let cell = |(place, cell)| if place == at { "7" } else { cell };
+        Vec::from_iter(line.split(',').enumerate().map(cell)).join(",")
+    };
+    let rows = Vec::from_iter(text.lines().skip(1).map(same));
+    std::fs::write(&path, format!("{header}\n{}\n", rows.join("\n"))).expect("it is written");
+    let server = Running::of(&[&run]);
+    let found = server.json("api/views/0/find?text=7");
+    assert_eq!(
+        (found["matches"].as_array().map(Vec::len), &found["more"]),
+        (Some(20), &true.into())
+    );
+    // The job with this number in the run is the first one.
+    assert_eq!(
+        (&found["matches"][0]["kind"], &found["matches"][0]["id"]),
+        (&"job".into(), &7.into())
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::super::{Site, reply};
 use super::{Asked, number};
 use crate::Refusal;
 use crate::jobs::JobsQuery;
+use crate::view::FOUND_MAX;
 
 /// The table of jobs.
 pub(super) async fn jobs(site: web::Data<Site>, request: HttpRequest) -> impl Responder {
@@ -50,8 +51,10 @@ pub(super) async fn find(site: web::Data<Site>, request: HttpRequest) -> impl Re
     reply::json(move || {
         let (asked, text) = asked?;
         let view = asked.view()?;
-        let matches = text.map_or_else(|| Ok(Vec::new()), |text| view.find(&text, None))?;
-        Ok(json!({ "matches": matches }))
+        let mut matches = text.map_or_else(|| Ok(Vec::new()), |text| view.find(&text, None))?;
+        let has_more = matches.len() > FOUND_MAX;
+        matches.truncate(FOUND_MAX);
+        Ok(json!({ "matches": matches, "more": has_more }))
     })
     .await
 }
