@@ -50,6 +50,11 @@ impl Facts {
                 facts.makespan = summary.makespan.and_then(micros);
                 let metric = |(name, value): (String, f64)| {
                     let (title, unit) = title_and_unit(&name);
+                    // A metric without a title has the name of its place in the summary.
+                    let title = match title == name {
+                        true => name.replace(['.', '_'], " "),
+                        false => title,
+                    };
                     MetricEntry { name, title, unit: word(unit).to_owned(), value }
                 };
                 facts.metrics = of_run(&summary).into_iter().map(metric).collect();

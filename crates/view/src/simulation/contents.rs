@@ -9,6 +9,7 @@ use std::sync::PoisonError;
 use haggle_agents::Message;
 use haggle_agents::protocol::bargain::Answer;
 use haggle_agents::protocol::{AgreementMessage, BargainMessage, NumberedMessage};
+use haggle_experiment::readable::duration;
 use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Cast, JobId, Time};
 use serde::de::DeserializeOwned;
@@ -82,13 +83,15 @@ fn value_in_words(value: &Value) -> String {
         Value::Array(items) => Vec::from_iter(items.iter().map(value_in_words)).join(", "),
         Value::Object(_) => {
             let number = value["job"].as_u64().map(|job| format!("job {job}"));
-            let time = micros("time").or(micros("span")).map(elapsed);
+            let time = micros("time").map(elapsed);
+            // As in the story of a job of a run, so that no length looks like a time of day.
+            let span = micros("span").map(|it| duration(it as f64 / 1e6));
             let fields = value["fields"].as_array().map(|fields| {
                 let pair =
                     |it: &Value| format!("{} {}", value_in_words(&it[0]), value_in_words(&it[1]));
                 Vec::from_iter(fields.iter().map(pair)).join(" ")
             });
-            number.or(time).or(fields).unwrap_or_default()
+            number.or(time).or(span).or(fields).unwrap_or_default()
         }
         other => other.to_string(),
     }
@@ -535,3 +538,15 @@ macro_rules! structures {
 }
 
 structures! { SerializeStruct SerializeStructVariant }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_lengths_have_different_words() {
+        let pair = |name: &str, key: &str| (name.to_owned(), json!({ key: 5_400_000_000_i64 }));
+        let words = in_words(&[pair("start", "time"), pair("length", "span")]);
+        assert_eq!(words, "start 01:30, length 5400 s (1 h 30 min)");
+    }
+}
