@@ -150,11 +150,19 @@ function drawEmphasis(context: CanvasRenderingContext2D, view: View, palette: Pa
         context.rect(clip.x / ratio, clip.y / ratio, clip.width / ratio, clip.height / ratio);
         context.clip();
         for (const { job: number, box } of framed) {
-            if (number === selected) frameSelected(context, box, palette);
-            else frameHovered(context, box, palette);
+            if (number === selected) frameSelected(context, broad(box), palette);
+            else frameHovered(context, broad(box), palette);
         }
         context.restore();
     }
+}
+
+/** Least width of an emphasis, CSS pixels: narrower bars would hardly be seen. */
+const BROAD = 3;
+
+function broad(box: Rect): Rect {
+    const [width, height] = [Math.max(box.width, BROAD), Math.max(box.height, BROAD)];
+    return { x: box.x - (width - box.width) / 2, y: box.y - (height - box.height) / 2, width, height };
 }
 
 function frameSelected(context: CanvasRenderingContext2D, box: Rect, palette: Palette): void {
