@@ -10,7 +10,10 @@ export const MESSAGES_MOST = 500;
 
 export type Scope = { readonly kind: "job"; readonly job: number } | { readonly kind: "interval"; readonly from: number; readonly until: number } | null;
 
-export const messages = signal<(Messages & { readonly scope: Scope }) | null>(null);
+/** The messages that are listed; `first` is the place of the first one. */
+export const messages = signal<(Messages & { readonly scope: Scope; readonly first: number }) | null>(null);
+/** The place from which messages are asked for, in the list of a scope. */
+const page = signal({ of: "", first: 0 });
 /** One actor that the list is limited to. */
 export const messageActor = signal<string | null>(null);
 /** The message under the pointer, in the list and on the axis. */
@@ -21,6 +24,11 @@ export function scopeNow(): Scope {
     if (interval.value) return { kind: "interval", from: interval.value.from, until: interval.value.until };
     return null;
 }
+
+const listOf = () => JSON.stringify([scopeNow(), viewId.value, messageActor.value, asActor.value]);
+
+/** Lists the messages from another place on. */
+export const listFrom = (first: number) => void (page.value = { of: listOf(), first });
 
 export function watchMessages(): () => void {
     const newest = new Newest<Messages>();
@@ -33,12 +41,14 @@ export function watchMessages(): () => void {
             messages.value = null;
             return;
         }
+        // Another list begins with its first message.
+        const first = page.value.of === listOf() ? page.value.first : 0;
         const of = scope.kind === "job" ? { job: scope.job } : { from: scope.from, to: scope.until };
         newest.ask({
-            load: (signal) => api.messages(id, { ...of, actor, first: 0, count: MESSAGES_MOST }, signal),
-            then: (found) => (messages.value = { ...found, scope }),
+            load: (signal) => api.messages(id, { ...of, actor, first, count: MESSAGES_MOST }, signal),
+            then: (found) => (messages.value = { ...found, scope, first }),
             failed: (cause) => {
-                messages.value = { total: 0, rows: [], note: cause instanceof Error ? cause.message : String(cause), scope };
+                messages.value = { total: 0, rows: [], note: cause instanceof Error ? cause.message : String(cause), scope, first };
             },
             delay: 80,
         });

@@ -3,12 +3,12 @@
 import { Canvas, type Drawing } from "./canvas";
 import { position } from "./axis";
 import { crosshair, gutter, plotWidth } from "./measure";
-import { actorsIn, messageActor, messages, MESSAGES_MOST, pointed, scopeNow, type Scope } from "./messages";
+import { actorsIn, listFrom, messageActor, messages, MESSAGES_MOST, pointed, scopeNow, type Scope } from "./messages";
 import { useFit } from "./fitted";
 import { actorNames, goTo, overview, select, tables, time } from "./state";
 import { palette } from "./theme";
 import { Named } from "./values";
-import { at as timeInWords, counted } from "./words";
+import { at as timeInWords, compact, counted } from "./words";
 import { intervalOn } from "./pointer";
 import { tip } from "./tooltip";
 
@@ -22,7 +22,7 @@ export function SequencePane() {
     const marked = intervalOn(gutter(), plotWidth.value);
     return (
         <section class="pane sequence" aria-label="Messages on the time axis" style={tables.value ? {} : { height: `min(${30 + lanes * 18}px, 19vh)` }}>
-            <h2 class="pane-title">{`Messages ${ofScope(found.scope)}${found.total > found.rows.length ? `: the first ${found.rows.length} of ${found.total}` : ""}`}</h2>
+            <h2 class="pane-title">{`Messages ${ofScope(found.scope)}${partOf(found)}`}</h2>
             <Canvas class="sequence-plot" draw={drawLanes} gestures={gestures} label="Messages over time; the tab Messages lists them" />
             {marked && <div class="interval" style={{ left: `${marked.left}px`, width: `${marked.width}px` }} />}
             <SequenceTable />
@@ -53,6 +53,11 @@ function SequenceTable() {
             </table>
         </div>
     );
+}
+
+/** The listed part of the messages; empty if all are listed. */
+function partOf({ first, rows, total }: { readonly first: number; readonly rows: readonly unknown[]; readonly total: number }): string {
+    return total > rows.length ? `: ${compact(first + 1)} to ${compact(first + rows.length)} of ${compact(total)}` : "";
 }
 
 function ofScope(scope: Scope): string {
@@ -191,7 +196,17 @@ function Ordered() {
     const width = names.length * COLUMN;
     return (
         <>
-            <p class="count">{`${counted(found.total, "message")} ${ofScope(found.scope)}${found.total > found.rows.length ? `, the first ${MESSAGES_MOST} are listed` : ""}`}</p>
+            <p class="count">{`${counted(found.total, "message")} ${ofScope(found.scope)}${partOf(found)}`}</p>
+            {found.total > found.rows.length && (
+                <div class="row">
+                    <button type="button" class="small" disabled={found.first === 0} onClick={() => listFrom(Math.max(found.first - MESSAGES_MOST, 0))}>
+                        Previous
+                    </button>
+                    <button type="button" class="small" disabled={found.first + found.rows.length >= found.total} onClick={() => listFrom(found.first + MESSAGES_MOST)}>
+                        Next
+                    </button>
+                </div>
+            )}
             <div class="wide" ref={box} tabIndex={0} role="region" aria-label="Messages in order">
                 <table class="messages">
                     <thead>

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import type { Job, Overview } from "../../src/api";
-import { watchMessages, messages } from "../../src/messages";
+import { listFrom, watchMessages, messages } from "../../src/messages";
 import * as state from "../../src/state";
 
 const asked: { path: string; answer: (body: unknown, status?: number) => void }[] = [];
@@ -123,4 +123,18 @@ test("messages of an interval that was left do not come back", async () => {
     found.answer({ total: 1, rows: [], note: null });
     await settle();
     assert.equal(messages.value, null);
+});
+
+test("the next messages are listed, and another interval begins with its first one", async () => {
+    const first = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 120));
+        const path = asked.filter((it) => it.path.includes("/messages")).at(-1)?.path ?? "";
+        return new URLSearchParams(path.split("?")[1]).get("first");
+    };
+    state.interval.value = { from: 0, until: 10 };
+    assert.equal(await first(), "0");
+    listFrom(500);
+    assert.equal(await first(), "500");
+    state.interval.value = { from: 0, until: 20 };
+    assert.equal(await first(), "0");
 });
