@@ -67,7 +67,7 @@ function Save() {
     const format = useSignal<(typeof FORMATS)[number]>("png");
     const [width, height] = [useSignal("1200"), useSignal("700")];
     const part = useSignal(true);
-    const wrong = useSignal<string | null>(null);
+    const wrong = useSignal<state.Notice | null>(null);
     const busy = useSignal(false);
     const save = async () => {
         busy.value = true;
@@ -80,8 +80,7 @@ function Save() {
             download(blob, `${kind.value}.${format.value}`);
             state.dialog.value = null;
         } catch (cause) {
-            const help = cause instanceof Error && "help" in cause && typeof cause.help === "string" ? ` ${cause.help}` : "";
-            wrong.value = `${cause instanceof Error ? cause.message : String(cause)}${help}`;
+            wrong.value = state.noticeOf(cause);
         } finally {
             busy.value = false;
         }
@@ -116,6 +115,7 @@ function Save() {
                 <input type="checkbox" checked={part.value} onChange={(event) => (part.value = event.currentTarget.checked)} />
                 Only the interval or the window
             </label>
+            <p class="hint">The figure is that of `haggle plot`. In a Gantt chart, colours are classes of jobs, and numbers are those in their workloads.</p>
         </Form>
     );
 }

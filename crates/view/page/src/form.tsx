@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-import { dialog } from "./state";
+import { dialog, type Notice } from "./state";
 
 interface Properties {
     readonly title: string;
@@ -11,10 +11,13 @@ interface Properties {
     /** Words of the button; without it, the dialog has nothing to send. */
     readonly submit?: string;
     readonly onSubmit?: () => void;
-    readonly wrong?: string | null;
+    readonly wrong?: Notice | null;
     readonly busy?: boolean;
     readonly wide?: boolean;
 }
+
+/** A mistake without a remedy of its own. */
+export const mistake = (text: string): Notice => ({ text, help: null });
 
 export function Form({ title, children, submit, onSubmit, wrong, busy, wide }: Properties) {
     const element = useRef<HTMLDialogElement>(null);
@@ -54,9 +57,10 @@ export function Form({ title, children, submit, onSubmit, wrong, busy, wide }: P
                 </header>
                 <div class="dialog-body">{children}</div>
                 {wrong && (
-                    <p class="bad" role="alert">
-                        {wrong}
-                    </p>
+                    <div class="wrong" role="alert">
+                        <p class="bad">{wrong.text}</p>
+                        {wrong.help && <p>{wrong.help}</p>}
+                    </div>
                 )}
                 {submit && (
                     <footer>

@@ -21,7 +21,7 @@ const FLAG_LOOKS: ReadonlyMap<number, string> = new Map([
 
 export function LegendDialog() {
     const found = useSignal<Legend | null>(null);
-    const wrong = useSignal<string | null>(null);
+    const wrong = useSignal<state.Notice | null>(null);
     useEffect(() => {
         const newest = new Newest<Legend>();
         const stop = effect(() => {
@@ -30,7 +30,7 @@ export function LegendDialog() {
             newest.ask({
                 load: (signal) => api.legend(id, signal),
                 then: (it) => (found.value = it),
-                failed: (cause) => (wrong.value = cause instanceof Error ? cause.message : String(cause)),
+                failed: (cause) => (wrong.value = state.noticeOf(cause)),
             });
         });
         return () => {

@@ -92,10 +92,14 @@ export const besideVersion = computed(() => versionOf(besideOverview.value));
 export const isSimulation = computed(() => overview.value?.kind === "simulation");
 export const actorNames = computed(() => overview.value?.actors ?? []);
 
+/** A failure and its remedy. */
+export function noticeOf(cause: unknown): Notice {
+    return { text: cause instanceof Error ? cause.message : String(cause), help: cause instanceof Refusal ? cause.help : null };
+}
+
 export function complain(cause: unknown): void {
     if (cause instanceof DOMException && cause.name === "AbortError") return;
-    if (cause instanceof Refusal) notice.value = { text: cause.message, help: cause.help };
-    else notice.value = { text: cause instanceof Error ? cause.message : String(cause), help: null };
+    notice.value = noticeOf(cause);
 }
 
 export const fit = () => void (time.value = fitted(bounds.value));

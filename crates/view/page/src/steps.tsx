@@ -4,8 +4,8 @@ import { effect, signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
-import { api, Refusal, type Back, type Message, type Step } from "./api";
-import { Form } from "./form";
+import { api, type Back, type Message, type Step } from "./api";
+import { Form, mistake } from "./form";
 import * as state from "./state";
 import { readTime } from "./ticks";
 import { Named, Shown } from "./values";
@@ -92,7 +92,8 @@ export function runUntil(): void {
 /** Steps a simulation to a time, and waits for the end of the step. */
 async function reach(id: number, time: number): Promise<void> {
     const now = await api.state(id, null);
-    const isThere = now.now >= time && (now.next === null || now.next > time);
+    // An actor is not told the time of the next message, so one may be due at this instant.
+    const isThere = now.now > time || (now.now === time && now.next !== null && now.next > time);
     if (isThere || now.state === "over" || now.state === "failed") return;
     const made = await api.step(id, { time }, now.version);
     let after = made?.version ?? now.version;
@@ -220,7 +221,7 @@ function LastMessage() {
     }, []);
     const it = last.value;
     const as = state.asActor.value;
-    if (!it) return <p class="last" data-testid="last">{as === null ? "No message has been delivered." : `The last message was not to or from ${as}.`}</p>;
+    if (!it) return <p class="last" data-testid="last">{as === null ? "No message has been delivered." : `No message has been delivered to or from ${as}.`}</p>;
     return (
         <p class="last" data-testid="last">
             {"Last message: "}
@@ -249,10 +250,20 @@ function Tool({ label, disabled, onClick, children }: { label: string; disabled:
     );
 }
 
-/** A refusal and its remedy in a line. */
-function complaint(cause: unknown): string {
-    const help = cause instanceof Refusal && cause.help ? `: ${cause.help}` : "";
-    return `${cause instanceof Error ? cause.message : String(cause)}${help}`;
+/** A whole number above zero; null for another text. */
+function readCount(text: string): number | null {
+    const number = /^\d+$/.test(text.trim()) ? Number(text) : 0;
+    return number > 0 ? number : null;
+}
+
+/** The number of a job, by this number or by its name in the table of jobs, such as `workload!12`. */
+async function jobOf(text: string): Promise<number> {
+    const words = text.trim();
+    if (/^\d+$/.test(words)) return Number(words);
+    const found = words === "" ? [] : (await api.find(state.viewId.value, words)).matches;
+    const job = found.find((it) => it.kind === "job");
+    if (!job) throw new Error(words === "" ? "Write the number of a job, or its name, for example `jobs!12`." : `No job that has arrived has the name \`${words}\`.`);
+    return Number(job.id);
 }
 
 const KINDS = [
@@ -261,6 +272,8 @@ const KINDS = [
     ["message", "a message is delivered"],
     ["condition", "a condition over metrics holds"],
     ["time", "a time"],
+    ["messages", "some messages are delivered"],
+    ["instants", "some instants are over"],
 ] as const;
 
 export function UntilForm() {
@@ -268,37 +281,48 @@ export function UntilForm() {
     const number = useSignal(state.job.value === null ? "" : String(state.job.value));
     const text = useSignal("");
     const [sender, receiver, word] = [useSignal(""), useSignal(""), useSignal("")];
-    const wrong = useSignal<string | null>(null);
+    const wrong = useSignal<state.Notice | null>(null);
     const busy = useSignal(false);
-    const step = (): Step | string => {
-        const job = /^\d+$/.test(number.value.trim()) ? Number(number.value) : null;
+    const step = async (): Promise<Step> => {
         switch (kind.value) {
             case "starts":
-                return job === null ? "Write the number of a job." : { starts: job };
+                return { starts: await jobOf(number.value) };
             case "ends":
-                return job === null ? "Write the number of a job." : { ends: job };
-            case "message":
+                return { ends: await jobOf(number.value) };
+            case "message": {
+                const job = number.value.trim() === "" ? null : await jobOf(number.value);
                 return { message: { sender: sender.value || null, receiver: receiver.value || null, kind: word.value.trim() || null, job } };
+            }
             case "condition":
-                return text.value.trim() === "" ? "Write an expression, for example `jobs_waiting > 10`." : { condition: text.value };
+                if (text.value.trim() === "") throw new Error("Write an expression, for example `jobs_waiting > 10`.");
+                return { condition: text.value };
             case "time": {
                 const time = readTime(text.value);
-                return time === null ? "Write a time, for example `3d 04:00` or `90s`." : { time };
+                if (time === null) throw new Error("Write a time, for example `3d 04:00` or `90s`.");
+                return { time };
+            }
+            case "messages":
+            case "instants": {
+                const count = readCount(text.value);
+                if (count === null) throw new Error("Write a whole number above zero.");
+                return kind.value === "messages" ? { messages: count } : { instants: count };
             }
         }
     };
     const submit = () => {
-        const made = step();
-        if (typeof made === "string") return void (wrong.value = made);
         busy.value = true;
-        begin(made)
-            .then(() => {
+        step()
+            .then(async (made) => {
+                await begin(made);
                 breakpoint.value = made;
                 state.dialog.value = null;
             })
-            .catch((cause: unknown) => (wrong.value = complaint(cause)))
+            .catch((cause: unknown) => (wrong.value = state.noticeOf(cause)))
             .finally(() => (busy.value = false));
     };
+    const isJob = kind.value === "starts" || kind.value === "ends" || kind.value === "message";
+    const textual = { condition: ["Condition", "jobs_waiting > 10"], time: ["Time", "3d 04:00"], messages: ["Number of messages", "100"], instants: ["Number of instants", "10"] } as const;
+    const field = isJob ? null : textual[kind.value as keyof typeof textual];
     return (
         <Form title="Run until" submit="Run" onSubmit={submit} wrong={wrong.value} busy={busy.value}>
             <label class="field">
@@ -309,10 +333,10 @@ export function UntilForm() {
                     ))}
                 </select>
             </label>
-            {kind.value !== "condition" && kind.value !== "time" && (
+            {isJob && (
                 <label class="field">
                     {kind.value === "message" ? "About job (any if empty)" : "Job"}
-                    <input inputMode="numeric" value={number.value} onInput={(event) => (number.value = event.currentTarget.value)} />
+                    <input placeholder="12 or jobs!12" value={number.value} onInput={(event) => (number.value = event.currentTarget.value)} />
                 </label>
             )}
             {kind.value === "message" && (
@@ -330,15 +354,10 @@ export function UntilForm() {
                     </label>
                 </>
             )}
-            {(kind.value === "condition" || kind.value === "time") && (
+            {field && (
                 <label class="field">
-                    {kind.value === "time" ? "Time" : "Condition"}
-                    <input
-                        list={kind.value === "condition" ? "metrics" : ""}
-                        value={text.value}
-                        placeholder={kind.value === "time" ? "3d 04:00" : "jobs_waiting > 10"}
-                        onInput={(event) => (text.value = event.currentTarget.value)}
-                    />
+                    {field[0]}
+                    <input list={kind.value === "condition" ? "metrics" : ""} value={text.value} placeholder={field[1]} onInput={(event) => (text.value = event.currentTarget.value)} />
                     <datalist id="metrics">
                         {state.overview.value?.metrics.map((it) => (
                             <option value={`${it.name} > `}>{it.title}</option>
@@ -365,31 +384,51 @@ function ActorChoice({ label, chosen, choose }: { label: string; chosen: string;
     );
 }
 
+const WAYS = [
+    ["time", "a time", "Time"],
+    ["to", "the number of a message", "Message"],
+    ["messages", "before the last messages", "Number of messages"],
+    ["instants", "before the last instants", "Number of instants"],
+] as const;
+
 export function BackForm() {
-    const kind = useSignal<"time" | "to">("time");
+    const kind = useSignal<(typeof WAYS)[number][0]>("time");
     const text = useSignal("");
-    const wrong = useSignal<string | null>(null);
+    const wrong = useSignal<state.Notice | null>(null);
     const now = state.simulation.value;
-    const submit = () => {
-        const value = kind.value === "time" ? readTime(text.value) : /^\d+$/.test(text.value.trim()) ? Number(text.value) : null;
-        if (value === null) return void (wrong.value = kind.value === "time" ? "Write a time, for example `3d 04:00` or `90s`." : "Write the number of a message.");
-        state.dialog.value = null;
-        goBack(kind.value === "time" ? { time: value } : { to: value });
+    const back = (): Back | string => {
+        if (kind.value === "time") {
+            const time = readTime(text.value);
+            return time === null ? "Write a time, for example `3d 04:00` or `90s`." : { time };
+        }
+        if (kind.value === "to") return /^\d+$/.test(text.value.trim()) ? { to: Number(text.value) } : "Write the number of a message.";
+        const count = readCount(text.value);
+        if (count === null) return "Write a whole number above zero.";
+        return kind.value === "messages" ? { messages: count } : { instants: count };
     };
+    const submit = () => {
+        const made = back();
+        if (typeof made === "string") return void (wrong.value = mistake(made));
+        state.dialog.value = null;
+        goBack(made);
+    };
+    // An actor is told the number of its own messages alone; the simulation goes back by the number of all.
+    const after = now && state.asActor.value === null ? `, after ${counted(now.messages, "message")}` : "";
     return (
         <Form title="Go back" submit="Back" onSubmit={submit} wrong={wrong.value}>
             <label class="field">
                 To
-                <select value={kind.value} onChange={(event) => (kind.value = event.currentTarget.value as "time" | "to")}>
-                    <option value="time">a time</option>
-                    <option value="to">the number of a message</option>
+                <select value={kind.value} onChange={(event) => (kind.value = event.currentTarget.value as typeof kind.value)}>
+                    {WAYS.map(([id, words]) => (
+                        <option value={id}>{words}</option>
+                    ))}
                 </select>
             </label>
             <label class="field">
-                {kind.value === "time" ? "Time" : "Message"}
+                {WAYS.find(([id]) => id === kind.value)?.[2]}
                 <input value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
             </label>
-            {now && <p class="hint">{`The simulation is at ${at(now.now)}, after ${counted(now.messages, "message")}. It can go back to its start, before message 1.`}</p>}
+            {now && <p class="hint">{`The simulation is at ${at(now.now)}${after}. It can go back to its start, before message 1. Numbers count the messages of all actors.`}</p>}
         </Form>
     );
 }
@@ -402,10 +441,10 @@ const linesOf = (text: string) =>
 
 export function BranchForm() {
     const [set, fail, submitted, seed] = [useSignal(""), useSignal(""), useSignal(""), useSignal("")];
-    const wrong = useSignal<string | null>(null);
+    const wrong = useSignal<state.Notice | null>(null);
     const busy = useSignal(false);
     const submit = () => {
-        if (!/^\d*$/.test(seed.value.trim())) return void (wrong.value = "The seed is a whole number.");
+        if (!/^\d*$/.test(seed.value.trim())) return void (wrong.value = mistake("The seed is a whole number."));
         busy.value = true;
         wrong.value = null;
         const base = state.viewId.value;
@@ -420,7 +459,7 @@ export function BranchForm() {
                 state.sideOpen.value = true;
                 state.tab.value = "compare";
             })
-            .catch((cause: unknown) => (wrong.value = complaint(cause)))
+            .catch((cause: unknown) => (wrong.value = state.noticeOf(cause)))
             .finally(() => (busy.value = false));
     };
     return (

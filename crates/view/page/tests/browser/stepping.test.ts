@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 
-import type { Glimpse, SimulationState } from "../../src/api";
+import type { Glimpse, Jobs, SimulationState } from "../../src/api";
 import { closeBrowser, open, press, rested, scenario, scene, serve, type Served, type Watched } from "./support";
 
 let served: Served;
@@ -132,10 +132,37 @@ test("the last message is shown with its contents", async () => {
     assert.match(text, /to grid · estimate job \d+ · start .+, completion .+/);
     assert.doesNotMatch(text, /\d{7}/, "times are in words");
     assert.match((await last.locator("span[title]").first().getAttribute("title")) ?? "", /^[\d,]+ µs$/);
-    // Another actor does not see it.
+    // Another actor does not see it, but its own last one.
     await page.getByLabel("View as", { exact: true }).selectOption("north-users");
-    await page.getByText("The last message was not to or from north-users.").waitFor();
+    await last.getByText(/ · north-users to | to north-users · /).waitFor();
+    assert.doesNotMatch((await last.textContent()) ?? "", /to grid/);
     await page.getByLabel("View as", { exact: true }).selectOption("");
+});
+
+test("a job is named as in the table, and messages are counted", async () => {
+    const before = await resting();
+    const jobs = await served.get<Jobs>("views/0/jobs?count=1000&sort=-job");
+    const place = (name: string) => jobs.columns.findIndex((it) => it.name === name);
+    const [number, workload, id] = [place("job"), place("workload_name"), place("job_id")];
+    const open = jobs.rows.find((it) => it[place("outcome")] === "unfinished");
+    assert.ok(open, "a job is not over");
+    const run = async (kind: string, label: string, text: string) => {
+        await press(page, "b");
+        const form = page.getByRole("dialog");
+        await form.getByLabel("Stop when").selectOption(kind);
+        await form.getByRole("textbox", { name: label, exact: true }).fill(text);
+        await form.getByRole("button", { name: "Run", exact: true }).click();
+        return form;
+    };
+    const form = await run("ends", "Job", "nobody!1");
+    assert.match((await form.getByRole("alert").textContent()) ?? "", /No job that has arrived has the name/);
+    await form.getByRole("button", { name: "Close" }).click();
+    await run("ends", "Job", `${open[workload]}!${open[id]}`);
+    const ended = await until((it) => it.messages > before.messages);
+    assert.equal(ended.stopped_by, `job ${open[number]} is over`);
+    await shows(ended.messages);
+    await run("messages", "Number of messages", "25");
+    await shows(ended.messages + 25);
 });
 
 test("the space bar steps one message wherever the focus is", async () => {
