@@ -115,6 +115,9 @@ pub(crate) enum Error {
     #[cfg(feature = "live")]
     #[error(transparent)]
     Keys(#[from] haggle_live::keys::KeyError),
+    #[cfg(feature = "live")]
+    #[error(transparent)]
+    Live(#[from] live::LiveError),
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
 }

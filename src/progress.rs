@@ -45,6 +45,13 @@ impl OneRun {
         bar.enable_steady_tick(Duration::from_millis(200));
         OneRun(bar)
     }
+
+    /// Shows the progress of a live run: jobs that are over, and the rest in words.
+    #[cfg(feature = "live")]
+    pub(crate) fn live(&self, over: u64, rest: String) {
+        self.0.set_position(over);
+        self.0.set_message(rest);
+    }
 }
 
 impl Watch for OneRun {

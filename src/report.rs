@@ -101,6 +101,8 @@ pub(crate) fn report(error: &Error) -> Exit {
         | Error::Problem(_) => plain(error, Exit::Usage),
         #[cfg(feature = "live")]
         Error::Keys(inner) => keys(inner),
+        #[cfg(feature = "live")]
+        Error::Live(inner) => plain(error, inner.exit()),
         // The reader closed the pipe because it has enough: `haggle show … | head` is no failure.
         Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
         Error::Write { .. } | Error::Output(_) | Error::Plot(_) => plain(error, Exit::CannotWrite),

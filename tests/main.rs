@@ -24,6 +24,8 @@ mod cli_independent_jobs;
 mod cli_jobs;
 mod cli_leftovers;
 #[cfg(feature = "live")]
+mod cli_live;
+#[cfg(feature = "live")]
 mod cli_live_keys;
 mod cli_maintenance;
 mod cli_mapping;

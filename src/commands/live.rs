@@ -3,7 +3,13 @@
 use super::Error;
 use crate::exit::Exit;
 
+mod error;
 mod keys;
+mod run;
+mod started;
+mod verify;
+
+pub(crate) use error::LiveError;
 
 /// Run actors as nodes over TCP
 #[derive(Debug, clap::Args)]
@@ -14,12 +20,16 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Run(run::Args),
+    Verify(verify::Args),
     Keys(keys::Args),
 }
 
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match &args.command {
+        Command::Run(args) => run::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Keys(args) => keys::run(args),
     }
 }

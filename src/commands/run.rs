@@ -82,16 +82,16 @@ pub(crate) struct Args {
 pub(crate) struct How {
     /// Delivery of messages to actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
-    driver: DriverName,
+    pub(crate) driver: DriverName,
     /// Check that no processor holds two jobs, no job is lost, and the tables agree with each other
     #[arg(long)]
-    check: bool,
+    pub(crate) check: bool,
     /// Print the disclosures: which actor received how much of which information about which provider
     #[arg(long)]
     disclosures: bool,
     /// Do not draw the scenario's figures
     #[arg(long)]
-    no_figures: bool,
+    pub(crate) no_figures: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -293,7 +293,7 @@ impl Run {
 }
 
 /// Prints notes, warnings and results.
-fn print_all(
+pub(crate) fn print_all(
     how: &How,
     continues: bool,
     scenario: &Scenario,
@@ -338,7 +338,7 @@ impl Args {
 }
 
 /// A path as a word of a shell.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     shell::quoted(&path.to_string_lossy())
 }
 

@@ -45,5 +45,5 @@ pub mod world;
 pub use in_code::{summarise, write};
 pub use run::{
     Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Unwatched, Watch, Written, run,
-    run_and_see, run_with_snapshots,
+    run_and_see, run_prepared, run_with_snapshots,
 };

@@ -1,6 +1,6 @@
 //! A node without its clock, its connections and its files: the host of a part, and the messages to and from others.
 //!
-//! The state depends on the inputs alone. So a journal of the inputs is a journal of the node, and the digest of all
+//! The state depends on the inputs alone, so a journal of the inputs is a journal of the node. The digest of all
 //! messages that left shows whether a program that repeats the inputs does the same again.
 
 use std::sync::Arc;
@@ -61,6 +61,17 @@ pub enum Input {
         /// Incarnation of the process.
         incarnation: u32,
     },
+}
+
+impl Input {
+    /// The present at which it came.
+    pub fn present(&self) -> Time {
+        match *self {
+            Input::Advance { present }
+            | Input::Letter { present, .. }
+            | Input::Restart { present, .. } => present,
+        }
+    }
 }
 
 /// The consequence of an input.

@@ -36,8 +36,8 @@ pub enum HelloError {
     /// The nodes have other clocks.
     #[error("the peer has another time zero or scale: all nodes of a run need the same")]
     OtherPace,
-    /// The peer is another node than the one that was called, or none.
-    #[error("the peer is node {found}, which is not the expected one")]
+    /// The peer is another node than its certificate says.
+    #[error("the peer says it is node {found}, and its certificate names another one")]
     OtherNode {
         /// Its number.
         found: PartId,
@@ -65,22 +65,16 @@ impl Hello {
         }
     }
 
-    /// Checks the introduction of the peer. `expected` is its part if it was called.
+    /// Checks the introduction of the peer, whose certificate names the part `expected`.
     ///
     /// # Errors
     /// If the nodes are not of one run.
-    pub fn check(
-        &self,
-        peer: &Hello,
-        parts: usize,
-        expected: Option<PartId>,
-    ) -> Result<(), HelloError> {
-        let is_node = (peer.part as usize) < parts && peer.part != self.part;
+    pub fn check(&self, peer: &Hello, expected: PartId) -> Result<(), HelloError> {
         if peer.run != self.run {
             Err(HelloError::OtherRun)
         } else if peer.pace != self.pace {
             Err(HelloError::OtherPace)
-        } else if !is_node || expected.is_some_and(|it| it != peer.part) {
+        } else if peer.part != expected {
             Err(HelloError::OtherNode { found: peer.part })
         } else {
             Ok(())

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::codec::Framed;
 
 use crate::hello::{Hello, HelloError};
+use crate::keys::Refusal;
 use crate::parts::PartId;
 use crate::wire::{Broken, Complaint, Frame, FrameCodec};
 
@@ -17,7 +18,7 @@ use crate::wire::{Broken, Complaint, Frame, FrameCodec};
 pub const BATCH: usize = 256;
 
 /// Time within which the peer must introduce itself.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reason why a connection ended, or did not begin.
 #[derive(Debug, Error)]
@@ -28,6 +29,9 @@ pub enum LinkError {
     /// The peer is no node of this run.
     #[error(transparent)]
     Hello(#[from] HelloError),
+    /// The peer has no certificate of a node of this run.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The peer does not answer.
     #[error("the peer has not introduced itself within {} s", PATIENCE.as_secs())]
     Silent,
@@ -50,35 +54,21 @@ pub struct Link<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Link<T> {
-    /// Introduces both nodes to each other. `hello` makes the own introduction for a peer, which is `expected` if this
-    /// node has called it.
+    /// Introduces both nodes to each other. `peer` is the part that the peer's certificate names.
     ///
     /// # Errors
     /// If the peer is no node of this run, or does not answer.
-    pub async fn greet(
-        stream: T,
-        parts: usize,
-        expected: Option<PartId>,
-        hello: impl AsyncFn(Option<PartId>) -> Option<Hello>,
-    ) -> Result<Link<T>, LinkError> {
+    pub async fn greet(stream: T, own: &Hello, peer: PartId) -> Result<Link<T>, LinkError> {
         let mut framed = Framed::new(stream, FrameCodec::default());
-        // The calling node speaks first: the other one learns from it which of its messages were taken.
-        if expected.is_some() {
-            let own = hello(expected).await.ok_or(LinkError::Closed)?;
-            framed.send(own.frame()).await?;
-        }
+        framed.send(own.frame()).await?;
         let first = tokio::time::timeout(PATIENCE, framed.next()).await;
         let first = first.map_err(|_| LinkError::Silent)?.ok_or(LinkError::Closed)?;
-        let peer = match first {
+        let hello = match first {
             Ok(frame) => Hello::of(&frame)?,
             Err(broken) => return Err(farewell(&mut framed, broken).await),
         };
-        let own = hello(Some(peer.part)).await.ok_or(LinkError::Closed)?;
-        own.check(&peer, parts, expected)?;
-        if expected.is_none() {
-            framed.send(own.frame()).await?;
-        }
-        Ok(Link { framed, peer })
+        own.check(&hello, peer)?;
+        Ok(Link { framed, peer: hello })
     }
 
     /// Exchanges frames until either side ends. Frames that arrive are given to `take`, which returns false to end.

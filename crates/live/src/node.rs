@@ -14,6 +14,7 @@ use std::time::Duration;
 use actix::{Actor, AsyncContext, Context, Handler, SpawnHandle};
 use haggle_journal::FileSystem;
 use haggle_model::{ActorId, Time};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tracing::{debug, info, warn};
@@ -22,7 +23,8 @@ use crate::clock::{Clock, Pace};
 use crate::core::{Effect, Input, Letter, Taken};
 use crate::hello::{ACKNOWLEDGE, Hello, control};
 use crate::keeper::{Keeper, KeeperError};
-use crate::link::{Link, LinkError};
+use crate::keys::{Identity, NodeName, Peer, Refusal};
+use crate::link::{Link, LinkError, PATIENCE};
 use crate::parts::PartId;
 use crate::session::{Arrival, Number};
 use crate::wire::{Complaint, Envelope, Frame, Problem, name_hash};
@@ -30,7 +32,7 @@ use crate::wire::{Complaint, Envelope, Frame, Problem, name_hash};
 /// Messages to a peer on their way without an acknowledgement.
 const WINDOW: usize = 4_096;
 /// Longest time that an acknowledgement waits for messages in the other direction.
-const PATIENCE: Duration = Duration::from_millis(20);
+const LATEST: Duration = Duration::from_millis(20);
 /// Waiting times before a peer is called again: doubled each time, up to the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
@@ -43,15 +45,17 @@ pub struct Run {
     pub pace: Pace,
     /// Names of all actors.
     pub names: Vec<String>,
+    /// Names of all nodes in their certificates, by part.
+    pub nodes: Vec<NodeName>,
     /// Actors by the number of their name.
     by_hash: BTreeMap<u64, ActorId>,
 }
 
 impl Run {
-    /// The facts about a run with actors of these names.
-    pub fn new(digest: [u8; 32], pace: Pace, names: Vec<String>) -> Run {
+    /// The facts about a run with actors and nodes of these names.
+    pub fn new(digest: [u8; 32], pace: Pace, names: Vec<String>, nodes: Vec<NodeName>) -> Run {
         let by_hash = (0..).map(ActorId).zip(&names).map(|(it, name)| (name_hash(name), it));
-        Run { by_hash: by_hash.collect(), digest, pace, names }
+        Run { by_hash: by_hash.collect(), digest, pace, names, nodes }
     }
 }
 
@@ -100,6 +104,8 @@ struct Connection {
     caller: PartId,
     /// Incarnation of the peer.
     incarnation: u32,
+    /// Its name, and the messages that it may send.
+    peer: Peer,
     leave: mpsc::UnboundedSender<Vec<Frame>>,
     /// The last message that was sent over it.
     sent: Number,
@@ -111,7 +117,7 @@ struct Connection {
 pub struct Node {
     keeper: Keeper<'static, FileSystem>,
     part: PartId,
-    parts: usize,
+    identity: Arc<Identity>,
     run: Arc<Run>,
     clock: Clock,
     addresses: Arc<BTreeMap<PartId, SocketAddr>>,
@@ -135,7 +141,7 @@ impl Node {
     /// A node whose journal is open.
     pub fn new(
         keeper: Keeper<'static, FileSystem>,
-        parts: usize,
+        identity: Arc<Identity>,
         run: Arc<Run>,
         events: mpsc::UnboundedSender<Event>,
     ) -> Node {
@@ -143,7 +149,7 @@ impl Node {
         Node {
             keeper,
             part,
-            parts,
+            identity,
             clock: Clock::new(run.pace),
             run,
             addresses: Arc::default(),
@@ -160,14 +166,13 @@ impl Node {
     }
 
     /// The introduction for a peer.
-    fn hello(&self, peer: Option<PartId>) -> Hello {
+    fn hello(&self, peer: PartId) -> Hello {
         Hello {
             run: self.run.digest,
             pace: self.run.pace,
             part: self.part,
             incarnation: self.keeper.incarnation(),
-            taken: peer
-                .map_or_else(Number::default, |peer| self.keeper.core().session().taken(peer)),
+            taken: self.keeper.core().session().taken(peer),
         }
     }
 
@@ -280,7 +285,7 @@ impl Node {
         self.report();
         if self.keeper.has_unacknowledged() && !self.owes {
             self.owes = true;
-            context.run_later(PATIENCE, |node, context| {
+            context.run_later(LATEST, |node, context| {
                 node.owes = false;
                 node.attempt(context, |node, context| {
                     node.keeper.sync()?;
@@ -355,12 +360,16 @@ impl Node {
         if !self.calling.insert(peer) {
             return;
         }
-        let (node, own, parts) = (context.address(), self.part, self.parts);
+        let (node, own) = (context.address(), self.part);
+        let (identity, run) = (Arc::clone(&self.identity), Arc::clone(&self.run));
         actix::spawn(async move {
             let called = async {
                 let stream = TcpStream::connect(address).await?;
                 stream.set_nodelay(true)?;
-                connect(stream, node.clone(), own, parts, Some(peer)).await
+                let name = run.nodes[peer as usize].as_str();
+                let secure = tokio::time::timeout(PATIENCE, identity.connect(name, stream));
+                let (stream, known) = secure.await.map_err(|_| LinkError::Silent)??;
+                connect(stream, node.clone(), known.clone(), peer, own).await
             };
             if let Err(error) = called.await {
                 debug!(part = own, peer, %error, "no connection");
@@ -397,23 +406,38 @@ fn frame(run: &Run, number: Number, letter: &Letter, acknowledged: u64) -> Frame
     Frame { envelope, body: body.clone().into() }
 }
 
-/// Introduces a node to its peer, and exchanges frames until the connection ends.
+/// Takes a connection from a peer, and exchanges frames until it ends.
 ///
 /// # Errors
 /// If the peer is no node of this run, or the connection breaks.
-pub async fn connect(
+pub async fn accept(
     stream: TcpStream,
     node: actix::Addr<Node>,
-    own: PartId,
-    parts: usize,
-    expected: Option<PartId>,
+    identity: &Identity,
+    run: &Run,
 ) -> Result<(), LinkError> {
-    let hello = async |peer| node.send(Introduce { peer }).await.ok();
-    let link = Link::greet(stream, parts, expected, hello).await?;
+    stream.set_nodelay(true)?;
+    let secure = tokio::time::timeout(PATIENCE, identity.accept(stream));
+    let (stream, known) = secure.await.map_err(|_| LinkError::Silent)??;
+    let Some(peer) = run.nodes.iter().position(|it| *it == known.name) else {
+        return Err(Refusal::NotCalled(known.name.to_string()).into());
+    };
+    let peer = peer as PartId;
+    connect(stream, node, known.clone(), peer, peer).await
+}
+
+/// Introduces a node to its peer, and exchanges frames until the connection ends.
+async fn connect<T: AsyncRead + AsyncWrite + Unpin>(
+    stream: T,
+    node: actix::Addr<Node>,
+    known: Peer,
+    peer: PartId,
+    caller: PartId,
+) -> Result<(), LinkError> {
+    let Ok(own) = node.send(Introduce { peer }).await else { return Ok(()) };
+    let link = Link::greet(stream, &own, peer).await?;
     let (leave, leaving) = mpsc::unbounded_channel();
-    let peer = link.peer.part;
-    let caller = if expected.is_some() { own } else { peer };
-    let connected = Connected { hello: link.peer.clone(), caller, leave };
+    let connected = Connected { hello: link.peer.clone(), known, caller, leave };
     let Ok(Some(id)) = node.send(connected).await else { return Ok(()) };
     let take = async |frames| node.send(Arrived { peer, id, frames }).await.unwrap_or(false);
     let ended = link.exchange(leaving, take).await;
@@ -459,7 +483,7 @@ impl Handler<Begin> for Node {
 #[derive(actix::Message)]
 #[rtype(result = "Hello")]
 struct Introduce {
-    peer: Option<PartId>,
+    peer: PartId,
 }
 
 impl Handler<Introduce> for Node {
@@ -475,6 +499,7 @@ impl Handler<Introduce> for Node {
 #[rtype(result = "Option<u64>")]
 struct Connected {
     hello: Hello,
+    known: Peer,
     caller: PartId,
     leave: mpsc::UnboundedSender<Vec<Frame>>,
 }
@@ -483,10 +508,10 @@ impl Handler<Connected> for Node {
     type Result = Option<u64>;
 
     fn handle(&mut self, connected: Connected, context: &mut Context<Self>) -> Option<u64> {
-        let Connected { hello, caller, leave } = connected;
+        let Connected { hello, known, caller, leave } = connected;
         let peer = hello.part;
         // If both nodes call each other at once, both keep the call of the smaller number.
-        if self.connections.get(&peer).is_some_and(|known| known.caller < caller) {
+        if self.connections.get(&peer).is_some_and(|it| it.caller < caller) {
             return None;
         }
         self.next_id += 1;
@@ -496,6 +521,7 @@ impl Handler<Connected> for Node {
             id,
             caller,
             incarnation: hello.incarnation,
+            peer: known,
             leave,
             sent: hello.taken,
             told: Number::default(),
@@ -589,6 +615,19 @@ impl Handler<Arrived> for Node {
                 self.send_to(peer);
                 continue;
             }
+            let may_send = |it: &Connection| it.peer.may_send(envelope.kind);
+            if !self.connections.get(&peer).is_some_and(may_send) {
+                warn!(
+                    part = self.part,
+                    peer,
+                    kind = envelope.kind,
+                    "the peer may not send this kind"
+                );
+                let (sequence, kind) = (envelope.sequence, envelope.kind);
+                let complaint = Complaint { sequence, kind, problem: Problem::NotAllowed };
+                self.send_control(peer, control(Complaint::KIND, complaint.encode()));
+                return false;
+            }
             let sender = self.run.by_hash.get(&envelope.sender).copied();
             let Some(from) = sender.filter(|&it| self.keeper.core().part_of(it) == Some(peer))
             else {
@@ -639,8 +678,8 @@ impl Handler<End> for Node {
             let present = node.clock.now();
             node.take(&Input::Advance { present }, context)?;
             node.keeper.sync()?;
-            let at = node.keeper.core().host().now();
-            let _ = node.events.send(Event::Ended { part: node.part, at });
+            // Without a process around it, nothing depends on the report.
+            let _ = node.events.send(Event::Ended { part: node.part, at: present });
             actix::ActorContext::stop(context);
             Ok(())
         });

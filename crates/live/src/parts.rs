@@ -1,7 +1,7 @@
 //! The parts of a world: the actors that share a node.
 //!
-//! An actor has a node of its own. Three kinds of worlds have messages that belong to one machine, so their actors
-//! share a node: the actors of a grid, clusters with their rescheduler, and all actors of a world with shared links.
+//! An actor has a node of its own, unless it has messages that belong to one machine. The actors of a grid share a
+//! node, and so do clusters with their rescheduler. In a world with shared links, all actors share one node.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,8 +19,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::clock::{Clock, Pace};
 use crate::core::{Core, CoreError, Known};
 use crate::keeper::{Keeper, KeeperError};
-use crate::node::{Begin, End, Event, Node, Progress, Run, connect};
-use crate::parts::PartId;
+use crate::keys::{Identity, KeyError, NodeName};
+use crate::node::{Begin, End, Event, Node, Progress, Run, accept};
+use crate::parts::{PartId, Parts};
 
 /// Makes the world of the run, once for each node. An error is in words.
 pub type MakeWorld = Arc<dyn Fn() -> Result<World, String> + Send + Sync>;
@@ -83,6 +84,9 @@ pub enum LiveError {
         /// The reason.
         error: std::io::Error,
     },
+    /// There are no keys for its nodes.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
     /// A thread ended without a reason: a bug of ours.
     #[error("a node ended without a reason: please report this scenario as a bug")]
     Silent,
@@ -99,16 +103,31 @@ pub struct Ended {
     pub complete: bool,
 }
 
-/// The folder of the journal of a part.
-pub fn journal_folder(journals: &Path, run: &Run, known: &Known, part: PartId) -> PathBuf {
-    let first = known.parts.members(part).first().map_or(0, |it| it.index());
-    // A name is data: only its harmless characters are part of a path.
-    let name: String = run.names[first]
-        .chars()
-        .map(|it| if it.is_ascii_alphanumeric() || matches!(it, '-' | '_') { it } else { '_' })
-        .take(40)
-        .collect();
-    journals.join(format!("{part:04}-{name}"))
+/// The names of nodes in certificates and folders, by the names of their first actors.
+pub fn node_names(parts: &Parts, actors: &[String]) -> Vec<NodeName> {
+    let name = |part: PartId| {
+        let first = parts.members(part).first();
+        let actor = first.and_then(|it| actors.get(it.index())).map_or("", String::as_str);
+        // A name is data: only its harmless characters are part of a path.
+        let is_harmless = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
+        let name = actor.chars().map(|it| if is_harmless(it) { it } else { '_' }).take(40);
+        let name = format!("{part:04}-{}", name.collect::<String>());
+        name.parse().expect("it has harmless characters alone")
+    };
+    (0..parts.count() as PartId).map(name).collect()
+}
+
+impl Plan {
+    /// The name of a node: that of its first actor.
+    pub fn node_name(&self, part: PartId) -> &str {
+        let first = self.known.parts.members(part).first();
+        first.and_then(|it| self.run.names.get(it.index())).map_or("", String::as_str)
+    }
+
+    /// The folder of the journal of a part.
+    pub fn journal(&self, part: PartId) -> PathBuf {
+        self.journals.join(self.run.nodes[part as usize].as_str())
+    }
 }
 
 /// Opens the journal of a part.
@@ -117,8 +136,7 @@ pub fn journal_folder(journals: &Path, run: &Run, known: &Known, part: PartId) -
 /// If it is busy, damaged or one of another run.
 pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSystem>, LiveError> {
     let failed = |error: KeeperError| LiveError::Keeper { part, error };
-    let folder = journal_folder(&plan.journals, &plan.run, &plan.known, part);
-    let storage = FileSystem::open(&folder, Network::Refuse);
+    let storage = FileSystem::open(&plan.journal(part), Network::Refuse);
     let storage = storage.map_err(|error| failed(error.into()))?;
     let beginning = Beginning { version: RECORDS, run: plan.run.digest, pace: plan.run.pace, part };
     let beginning = postcard::to_stdvec(&beginning).expect("memory takes it");
@@ -130,7 +148,7 @@ pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSyst
             None => Core::new(known, part, world),
         }
     };
-    let name = &plan.run.names[plan.known.parts.members(part).first().map_or(0, |it| it.index())];
+    let name = plan.node_name(part);
     let key: String = format!("{part} {name}").chars().take(100).collect();
     Ok(Keeper::open(storage, &key, &beginning, make).map_err(failed)?.0)
 }
@@ -145,6 +163,7 @@ struct Ready {
 fn start(
     plan: &Plan,
     part: PartId,
+    identity: Identity,
     events: mpsc::UnboundedSender<Event>,
 ) -> (Arbiter, oneshot::Receiver<Result<Ready, LiveError>>) {
     let arbiter = Arbiter::new();
@@ -157,9 +176,9 @@ fn start(
             let system = |error| LiveError::System { part, error };
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(system)?;
             let address = listener.local_addr().map_err(system)?;
-            let parts = plan.known.parts.count();
-            let node = Node::new(keeper, parts, Arc::clone(&plan.run), events).start();
-            actix::spawn(listen(listener, node.clone(), part, parts));
+            let (identity, run) = (Arc::new(identity), plan.run);
+            let node = Node::new(keeper, Arc::clone(&identity), Arc::clone(&run), events).start();
+            actix::spawn(listen(listener, node.clone(), identity, run));
             Ok(Ready { node, address })
         };
         // Without a receiver, the run has ended already.
@@ -172,25 +191,21 @@ fn start(
 }
 
 /// Takes connections until the node ends.
-async fn listen(listener: TcpListener, node: Addr<Node>, part: PartId, parts: usize) {
+async fn listen(listener: TcpListener, node: Addr<Node>, identity: Arc<Identity>, run: Arc<Run>) {
     while node.connected() {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let node = node.clone();
+                let (node, run) = (node.clone(), Arc::clone(&run));
+                let identity = Arc::clone(&identity);
                 actix::spawn(async move {
-                    let delay = stream.set_nodelay(true);
-                    let ended = match delay {
-                        Ok(()) => connect(stream, node, part, parts, None).await,
-                        Err(error) => Err(error.into()),
-                    };
-                    if let Err(error) = ended {
-                        tracing::debug!(part, %error, "connection ended");
+                    if let Err(error) = accept(stream, node, &identity, &run).await {
+                        tracing::debug!(node = %identity.name(), %error, "connection ended");
                     }
                 });
             }
             Err(error) => {
                 // Such as too many open files: others may close.
-                tracing::warn!(part, %error, "no connection is taken");
+                tracing::warn!(node = %identity.name(), %error, "no connection is taken");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -217,7 +232,9 @@ async fn all(
 ) -> Result<Ended, LiveError> {
     let (events, mut happened) = mpsc::unbounded_channel();
     let parts = plan.known.parts.count() as PartId;
-    let begun = Vec::from_iter((0..parts).map(|part| start(plan, part, events.clone())));
+    let identities = Identity::pretend(&plan.run.nodes)?;
+    let begun = (0..parts).zip(identities);
+    let begun = Vec::from_iter(begun.map(|(part, it)| start(plan, part, it, events.clone())));
     drop(events);
     let (arbiters, told): (Vec<_>, Vec<_>) = begun.into_iter().unzip();
     let mut nodes = Vec::new();

@@ -5,16 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_journal::{Reader, Storage};
-use haggle_model::{ActorId, Time};
+use haggle_journal::{FileSystem, Network, Reader, Storage};
+use haggle_model::{ActorId, Span, Time};
 use haggle_runtime::World;
-use haggle_runtime::network::{Crashes, Network, Recorded};
+use haggle_runtime::network::{Crashes, Recorded};
 use haggle_workloads::failures::Outage;
 use thiserror::Error;
 
 use crate::core::{Core, Effect, Input, Known, Left};
 use crate::keeper::{Entry, KeeperError};
 use crate::parts::PartId;
+use crate::run::Plan;
 use crate::session::Number;
 
 /// Reason why a journal is not the journal of a run.
@@ -41,6 +42,8 @@ pub struct Replay {
     sent: BTreeMap<(ActorId, ActorId), Vec<(PartId, PartId, Number)>>,
     /// Times of delivery, by parts and number; `None` = refused.
     delivered: BTreeMap<(PartId, PartId, Number), Option<Time>>,
+    /// Times from sending to delivery.
+    latencies: Vec<Span>,
     /// Crashes and restarts of parts.
     crashes: Vec<(PartId, Time, Time)>,
     /// Time up to which the events of each part took place.
@@ -50,8 +53,18 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Repeats the journal of a part, which must send the same messages as it did. `core` is the core before its
-    /// first input.
+    /// Repeats the journal of a part of a run, which must send the same messages as it did. `core` is the core before
+    /// its first input.
+    ///
+    /// # Errors
+    /// If the journal cannot be read or does not repeat.
+    pub fn repeat(&mut self, plan: &Plan, core: &mut Core<'_>) -> Result<(), VerifyError> {
+        // It is only read, so a file system without locks is good enough.
+        let storage = FileSystem::open(&plan.journal(core.part()), Network::Allow)?;
+        self.read(&storage, &plan.known, core)
+    }
+
+    /// As [`Replay::repeat`], from any storage.
     ///
     /// # Errors
     /// If the journal cannot be read or does not repeat.
@@ -62,6 +75,7 @@ impl Replay {
         core: &mut Core<'_>,
     ) -> Result<(), VerifyError> {
         let part = core.part();
+        let mut end = Time::ZERO;
         let reader = Reader::open(storage)?;
         if let Some(snapshot) = reader.snapshot {
             return Err(VerifyError::Begun { first: snapshot.number + 1 });
@@ -73,6 +87,7 @@ impl Replay {
                 Entry::Beginning(_) => {}
                 Entry::Input(input) => {
                     self.inputs += 1;
+                    end = end.max(input.present());
                     let taken = core.take(&input).map_err(KeeperError::from)?;
                     for Left { part: to_part, number, from, to, .. } in taken.left {
                         self.sent.entry((from, to)).or_default().push((part, to_part, number));
@@ -82,6 +97,7 @@ impl Replay {
                             self.crashes.push((part, crashed, at));
                         }
                         (Effect::Delivered { at }, Input::Letter { number, letter, .. }) => {
+                            self.latencies.push(at - letter.sent);
                             self.note(known, part, letter.from, number, Some(at));
                         }
                         (Effect::Refused(_), Input::Letter { number, letter, .. }) => {
@@ -96,7 +112,7 @@ impl Replay {
                 Entry::Digest(_) => {}
             }
         }
-        self.ends.insert(part, core.host().now());
+        self.ends.insert(part, end);
         Ok(())
     }
 
@@ -109,6 +125,14 @@ impl Replay {
     /// Number of messages between parts.
     pub fn messages(&self) -> usize {
         self.delivered.len()
+    }
+
+    /// The latency of messages at a share of them, such as 0.5 for the median; zero without messages.
+    pub fn latency(&self, share: f64) -> Span {
+        let mut sorted = self.latencies.clone();
+        sorted.sort_unstable();
+        let place = (share * (sorted.len().max(1) - 1) as f64).round() as usize;
+        sorted.get(place).copied().unwrap_or(Span::ZERO)
     }
 
     /// Number of crashes of parts.
@@ -128,6 +152,12 @@ impl Replay {
         self.ends.values().min().copied().unwrap_or(Time::ZERO)
     }
 
+    /// Lets a world be this run up to the time at which all nodes have taken their events, also after the last job.
+    pub fn put_whole_into(&self, world: &mut World, known: &Known) {
+        self.put_into(world, known);
+        world.horizon = world.horizon.into_iter().chain([self.end()]).min();
+    }
+
     /// Lets a world be this run: each message between parts takes its time, and parts crash as they did.
     pub fn put_into(&self, world: &mut World, known: &Known) {
         let mut recorded = Recorded::new(known.parts.by_actor().to_vec());
@@ -136,7 +166,7 @@ impl Replay {
                 recorded.push(from, to, self.delivered.get(letter).copied().flatten());
             }
         }
-        world.network = Network::default();
+        world.network = haggle_runtime::Network::default();
         world.network.replay(recorded);
         // The state of an actor survives in its journal.
         world.blueprints.clear();

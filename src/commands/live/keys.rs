@@ -12,8 +12,8 @@ use crate::report::say;
 
 /// Make and list keys of nodes
 ///
-/// A folder has a private authority, and a folder for each node with its key, its certificate and its list of peers.
-/// docs/live-keys.md describes the files, and how owners of other sites get theirs.
+/// A folder has a private authority, and a folder for each node. A node has a key, a certificate and a list of peers
+/// (docs/live-keys.md).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

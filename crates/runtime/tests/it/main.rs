@@ -29,6 +29,7 @@ mod invariants;
 mod maintenance;
 mod mapping;
 mod metascheduling;
+mod nodes;
 mod planning;
 mod privacy;
 mod reallocation;

@@ -1,0 +1,66 @@
+//! Errors of live runs.
+
+use std::io;
+use std::path::PathBuf;
+
+use haggle_live::clock::ScaleError;
+use haggle_live::core::CoreError;
+use haggle_live::verify::VerifyError;
+use haggle_runtime::RunError;
+
+use crate::exit::Exit;
+use crate::experiment::world::StageError;
+
+/// Reason why a live run fails, or does not begin.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LiveError {
+    #[error("{} exists already; choose another folder, or remove it", .0.display())]
+    Exists(PathBuf),
+    #[error("a scenario with [[change]] cannot run live: its changes are not messages")]
+    Changes,
+    #[error("cannot write {}: {error}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("live.toml: {0}")]
+    Facts(String),
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    #[error(transparent)]
+    Run(#[from] haggle_live::run::LiveError),
+    #[error(transparent)]
+    Core(#[from] CoreError),
+    #[error(transparent)]
+    Simulation(#[from] RunError),
+    #[error("node {node}: {error}")]
+    Verify {
+        /// Name of its first actor.
+        node: String,
+        #[source]
+        error: VerifyError,
+    },
+    #[error("the simulation decides otherwise; the first difference is at {0}")]
+    Differs(String),
+}
+
+impl LiveError {
+    /// The exit code of the command.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            LiveError::Exists(_) | LiveError::Write { .. } => Exit::CannotWrite,
+            LiveError::Scale(_) => Exit::Usage,
+            LiveError::Verify { .. } | LiveError::Differs(_) => Exit::Differs,
+            _ => Exit::InvalidInput,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `haggle live run`: all nodes of a scenario on this machine, and their results.
+
+use std::path::PathBuf;
+
+use crate::command::own_rules;
+use crate::experiment::{Conduct, Destination, Figures, Keep, run_prepared};
+use crate::scenario::{Experiment, Logs};
+use haggle_live::core::Core;
+use haggle_live::decisions::Decisions;
+use haggle_live::node::Progress;
+use haggle_live::run::{Ended, Plan};
+use haggle_live::verify::Replay;
+use haggle_model::Time;
+use haggle_results::Existing;
+use indicatif::HumanCount;
+
+use super::super::example::Given;
+use super::super::run::{How, print_all, quoted, single};
+use super::super::{Error, seeds};
+use super::LiveError;
+use super::started::Started;
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+use crate::progress::{OneRun, Show};
+use crate::report::{say, warn};
+
+/// Run all actors of a scenario as nodes on this machine, in scaled real time, and write normal results
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Every actor is a node with a journal of its own; nodes exchange messages over TCP. The journals stay in DIR.live.
+
+Examples:
+  haggle live run --example quickstart --scale 10000 -o live
+  haggle live verify live.live"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    given: Given,
+    /// Folder of the results; journals and settings are kept in DIR.live
+    #[arg(short, long, value_name = "DIR", required = true)]
+    output: PathBuf,
+    /// Seconds of the run in a second of real time
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    scale: f64,
+    /// Master seed, instead of the scenario's
+    #[arg(long, value_name = "NUMBER", value_parser = seeds())]
+    seed: Option<u64>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// Carries out the command.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let source = args.given.read()?;
+    let folder = source.folder().to_owned();
+    let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
+    if !args.how.quiet {
+        warn(&experiment.warnings);
+    }
+    let (mut scenario, without_effect) = single(experiment)?;
+    if let Some(seed) = args.seed {
+        scenario.reseed(seed);
+    }
+    if !scenario.changes.is_empty() {
+        return Err(LiveError::Changes.into());
+    }
+    if args.output.exists() {
+        return Err(LiveError::Exists(args.output.clone()).into());
+    }
+    let started = Started::begin(scenario, &folder, &args.output, args.scale)?;
+    go_on(&started, &without_effect, &args.how)
+}
+
+/// Runs the nodes of a run that has begun, and writes its results.
+fn go_on(started: &Started, without_effect: &[String], how: &How) -> Result<Exit, Error> {
+    let (plan, _) = started.plan()?;
+    let bar = OneRun::new(Show::unless(how.quiet || how.json));
+    let watch = |now: Time, progress: Progress| {
+        let Progress { jobs, over, .. } = progress;
+        bar.live(over, format!("{} arrived, {now} s", HumanCount(jobs)));
+    };
+    let ended = haggle_live::run::run(&plan, &STOP, watch).map_err(LiveError::from)?;
+    drop(bar);
+    let replay = repeated(&plan)?.0;
+    write_results(started, &plan, &replay, ended, without_effect, how)
+}
+
+/// Repeats all journals: their messages, and the decisions of all actors.
+pub(super) fn repeated(plan: &Plan) -> Result<(Replay, Vec<Decisions>), LiveError> {
+    let mut replay = Replay::default();
+    let mut decisions = Vec::new();
+    for part in 0..plan.known.parts.count() as u32 {
+        let world = (plan.make)().map_err(haggle_live::run::LiveError::World)?;
+        let mut core = Core::new(plan.known.clone(), part, world)?;
+        let of_part = Decisions::of(plan.known.parts.members(part).clone());
+        core.host_mut().listen(of_part.clone());
+        let node = || plan.node_name(part).to_owned();
+        replay
+            .repeat(plan, &mut core)
+            .map_err(|error| LiveError::Verify { node: node(), error })?;
+        decisions.push(of_part);
+    }
+    Ok((replay, decisions))
+}
+
+fn write_results(
+    started: &Started,
+    plan: &Plan,
+    replay: &Replay,
+    ended: Ended,
+    without_effect: &[String],
+    how: &How,
+) -> Result<Exit, Error> {
+    let destination = Destination {
+        folder: started.facts.results.clone(),
+        end: None,
+        keep: Keep::Tables,
+        existing: Existing::Keep,
+        figures: if how.no_figures { Figures::Skip } else { Figures::Draw },
+    };
+    let watch = OneRun::new(Show::unless(how.quiet || how.json));
+    let conduct = Conduct {
+        driver: how.driver.driver(),
+        stop: &STOP,
+        watch: &watch,
+        check: how.check,
+        warnings: without_effect,
+    };
+    let outcome = run_prepared(
+        &started.scenario,
+        started.scenario_folder(),
+        Some(&destination),
+        &conduct,
+        |world| {
+            replay.put_into(world, &plan.known);
+            if !ended.complete {
+                world.horizon = Some(replay.end());
+            }
+        },
+    )?;
+    drop(watch);
+    print_all(how, false, &started.scenario, &outcome)?;
+    if !how.quiet {
+        say(&format!(
+            "live: {} messages between {} nodes, {}\nto repeat it: haggle live verify {}\n",
+            HumanCount(replay.messages() as u64),
+            plan.known.parts.count(),
+            latencies(replay, started.facts.scale),
+            quoted(&started.folder),
+        ));
+    }
+    Ok(Exit::Success)
+}
+
+/// Latencies of messages in words, in real time and in time of the run.
+pub(super) fn latencies(replay: &Replay, scale: f64) -> String {
+    let at = |share: f64| replay.latency(share).as_secs_f64();
+    let (median, most) = (at(0.5), at(0.95));
+    let real = |seconds: f64| 1000.0 * seconds / scale;
+    format!(
+        "latency {:.1} ms (median), {:.1} ms (95 %); {median:.3} s and {most:.3} s of the run",
+        real(median),
+        real(most),
+    )
+}

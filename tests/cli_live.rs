@@ -1,0 +1,84 @@
+//! `haggle live run` and `haggle live verify`: nodes in real time, and their repetition.
+
+use std::fs;
+
+use crate::command::{Folder, refused, stdout_of, succeeds};
+
+const SCENARIO: &str = r#"
+[scenario]
+name = "pair"
+
+[[workload]]
+name = "jobs"
+model = "lublin-feitelson"
+lublin = { jobs = 60, processors = 32, load = 0.6 }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+
+[[provider]]
+name = "north"
+processors = 32
+policy = "conservative"
+
+[[provider]]
+name = "east"
+processors = 32
+policy = "easy"
+
+[[metascheduler]]
+name = "broker"
+placement = "minimum-completion-time"
+
+[results]
+messages = "all"
+"#;
+
+#[test]
+fn a_live_run_has_normal_results_and_repeats() {
+    let folder = Folder::with(&[("pair.toml", SCENARIO)]);
+    let run = ["live", "run", "pair.toml", "--scale", "200000", "-o", "live", "--check"];
+    succeeds(&folder, &run);
+    for name in ["jobs.parquet", "summary.json", "scenario.toml"] {
+        assert!(folder.path().join("live").join(name).exists(), "{name}");
+    }
+    let explained = succeeds(&folder, &["explain", "live", "1"]);
+    assert!(!stdout_of(&explained).is_empty());
+    let verified = succeeds(&folder, &["live", "verify", "live.live"]);
+    let said = stdout_of(&verified);
+    assert!(said.contains("4 nodes") && said.contains("the same"), "{said}");
+    // Neither results nor journals are replaced.
+    let output = folder.haggle(&run);
+    assert!(output.starts_with("exit code: 4") && output.contains("exists"), "{output}");
+}
+
+#[test]
+fn a_damaged_journal_is_found() {
+    let folder = Folder::with(&[("pair.toml", SCENARIO)]);
+    succeeds(&folder, &["live", "run", "pair.toml", "--scale", "500000", "-o", "live", "--quiet"]);
+    let journal = fs::read_dir(folder.path().join("live.live/journals")).expect("it is there");
+    let node = journal.map(|it| it.expect("an entry").path()).min().expect("a node");
+    let segments = fs::read_dir(node).expect("a folder").map(|it| it.expect("an entry").path());
+    let segment = segments.filter(|it| it.extension().is_some_and(|it| it == "log")).min();
+    let segment = segment.expect("a segment");
+    let mut bytes = fs::read(&segment).expect("it can be read");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&segment, bytes).expect("it can be written");
+    let output = folder.haggle(&["live", "verify", "live.live"]);
+    assert!(output.starts_with("exit code: 1") && output.contains("damaged"), "{output}");
+}
+
+#[test]
+fn a_live_run_that_cannot_be_is_refused() {
+    let change = "[[change]]\nat = \"1h\"\nset = { \"provider.east.policy\" = \"fcfs\" }\n";
+    let change = format!("{SCENARIO}\n{change}");
+    let folder = Folder::with(&[("pair.toml", SCENARIO), ("change.toml", &change)]);
+    let output = refused(&folder, &["live", "run", "pair.toml", "--scale", "0", "-o", "live"]);
+    assert!(output.contains("the scale is 0"), "{output}");
+    let output = refused(&folder, &["live", "run", "change.toml", "-o", "live"]);
+    assert!(output.contains("[[change]]"), "{output}");
+    assert!(!folder.path().join("live.live").exists());
+}
