@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle_journal::{FileSystem, Network, Reader, Storage};
+use haggle_journal::{FileSystem, Reader, Storage};
 use haggle_model::{ActorId, Span, Time};
 use haggle_runtime::World;
-use haggle_runtime::network::{Crashes, Recorded};
+use haggle_runtime::network::{Crashes, EVERYWHERE, Network, Recorded};
 use haggle_workloads::failures::Outage;
 use thiserror::Error;
 
@@ -60,7 +60,7 @@ impl Replay {
     /// If the journal cannot be read or does not repeat.
     pub fn repeat(&mut self, plan: &Plan, core: &mut Core<'_>) -> Result<(), VerifyError> {
         // It is only read, so a file system without locks is good enough.
-        let storage = FileSystem::open(&plan.journal(core.part()), Network::Allow)?;
+        let storage = FileSystem::open(&plan.journal(core.part()), haggle_journal::Network::Allow)?;
         self.read(&storage, &plan.known, core)
     }
 
@@ -166,7 +166,9 @@ impl Replay {
                 recorded.push(from, to, self.delivered.get(letter).copied().flatten());
             }
         }
-        world.network = haggle_runtime::Network::default();
+        // Within a part, messages take no time, and wait for a receiver that is down.
+        let sites = known.parts.by_actor().iter().map(|part| part.unwrap_or(EVERYWHERE));
+        world.network = Network::new(Span::ZERO, sites.collect());
         world.network.replay(recorded);
         // The state of an actor survives in its journal.
         world.blueprints.clear();

@@ -136,7 +136,8 @@ impl Course {
         if let Some(here) = &here {
             world.outages = world.outages.filter(|outages| here.contains(&outages.nature));
             world.initial.retain(|(_, to, _)| here.contains(to));
-            world.network.take_crashes();
+            // A real network takes its place. Within a part, messages take no time and are not lost.
+            world.network = Network::default();
             world.network.keep(here.clone());
         }
         let bounds = Bounds::of(&world);

@@ -9,6 +9,7 @@
 //! Own events of a host (timers, arriving jobs, failures) take place at their exact instants, even if the driver calls
 //! later: only the messages that they cause leave later. A message that arrives is delivered after all own events
 //! up to the present, and strictly after its own sending. No other message and no event of the past shares its instant.
+//! Messages within a part take no time, whatever the network of the world is.
 //!
 //! All hosts of a world together are therefore a run of the world in which every message takes a certain time. A
 //! [`Simulation`] with a network that [replays](crate::Network::replay) these times gives the same events.
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Delivery;
 use crate::driver::Driver;
 use crate::error::RunError;
+use crate::network::Network;
 use crate::simulation::{OtherWorld, RunStats, Simulation, Snapshot};
 use crate::sink::Sink;
 use crate::world::World;
@@ -103,7 +105,7 @@ impl<'a> Host<'a> {
         let actors = world.actors.len() as u32;
         world.changes.clear();
         world.blueprints.clear();
-        world.network.take_crashes();
+        world.network = Network::default();
         Ok(Host { simulation: Simulation::restore(world, Driver::Sequential, snapshot)?, actors })
     }
 
