@@ -1,6 +1,7 @@
 //! `haggle live run` and `haggle live verify`: nodes in real time, and their repetition.
 
 use std::fs;
+use std::time::Duration;
 
 use crate::command::{Folder, refused, stdout_of, succeeds};
 
@@ -81,4 +82,28 @@ fn a_live_run_that_cannot_be_is_refused() {
     let output = refused(&folder, &["live", "run", "change.toml", "-o", "live"]);
     assert!(output.contains("[[change]]"), "{output}");
     assert!(!folder.path().join("live.live").exists());
+}
+
+/// A run that was killed has no results. All of its nodes go on from their journals.
+#[test]
+fn a_killed_run_continues_and_repeats() {
+    let folder = Folder::with(&[("pair.toml", SCENARIO)]);
+    let mut child = folder.start(&["live", "run", "pair.toml", "--scale", "10000", "-o", "live"]);
+    let journals = folder.path().join("live.live/journals");
+    let begun = || fs::read_dir(&journals).is_ok_and(|nodes| nodes.count() == 4);
+    for _ in 0..600 {
+        if begun() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // The run takes some ten seconds.
+    std::thread::sleep(Duration::from_secs(2));
+    child.kill().expect("it runs");
+    child.wait().expect("it has ended");
+    assert!(!folder.path().join("live").exists());
+    succeeds(&folder, &["live", "run", "--continue", "live.live", "--check"]);
+    let said = succeeds(&folder, &["live", "verify", "live.live"]);
+    let said = stdout_of(&said);
+    assert!(said.contains("4 restarts") && said.contains("the same"), "{said}");
 }

@@ -35,13 +35,16 @@ pub enum VerifyError {
     },
 }
 
+/// A message by its sender's part, its receiver's part and its number.
+type Address = (PartId, PartId, Number);
+
 /// Letters and crashes of all parts.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     /// Messages that left, in order, by sender and receiver.
-    sent: BTreeMap<(ActorId, ActorId), Vec<(PartId, PartId, Number)>>,
+    sent: BTreeMap<(ActorId, ActorId), Vec<Address>>,
     /// Times of delivery, by parts and number; `None` = refused.
-    delivered: BTreeMap<(PartId, PartId, Number), Option<Time>>,
+    delivered: BTreeMap<Address, Option<Time>>,
     /// Times from sending to delivery.
     latencies: Vec<Span>,
     /// Crashes and restarts of parts.

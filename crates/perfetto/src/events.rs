@@ -200,7 +200,11 @@ impl Held {
                 else {
                     continue;
                 };
-                let held = Held { from, to, processors: last - first + 1 };
+                // A damaged row has a number that no machine has.
+                let processors = last.checked_sub(first).and_then(|it| it.checked_add(1));
+                let is_real = |it: &i64| (1..=i64::from(u32::MAX)).contains(it);
+                let Some(processors) = processors.filter(is_real) else { continue };
+                let held = Held { from, to, processors };
                 let provider = text(&data, "provider", row);
                 all.entry(provider).or_default().push(held);
             }

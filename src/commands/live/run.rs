@@ -1,14 +1,15 @@
 //! `haggle live run`: all nodes of a scenario on this machine, and their results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::experiment::{Conduct, Destination, Figures, Keep, run_prepared};
 use crate::scenario::{Experiment, Logs};
+use clap::ArgGroup;
 use haggle_live::core::Core;
 use haggle_live::decisions::Decisions;
 use haggle_live::node::Progress;
-use haggle_live::run::{Ended, Plan};
+use haggle_live::run::Plan;
 use haggle_live::verify::Replay;
 use haggle_model::Time;
 use haggle_results::Existing;
@@ -20,25 +21,30 @@ use super::super::{Error, seeds};
 use super::LiveError;
 use super::started::Started;
 use crate::exit::Exit;
-use crate::interrupt::STOP;
+use crate::interrupt::{STOP, interrupted};
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn};
 
 /// Run all actors of a scenario as nodes on this machine, in scaled real time, and write normal results
 #[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("run").args(["scenario", "example", "continued"]).required(true)))]
 #[command(
     after_help = "Every actor is a node with a journal of its own; nodes exchange messages over TCP. The journals stay in DIR.live.
 
 Examples:
   haggle live run --example quickstart --scale 10000 -o live
-  haggle live verify live.live"
+  haggle live verify live.live
+  # after a kill: haggle live run --continue live.live"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     given: Given,
     /// Folder of the results; journals and settings are kept in DIR.live
-    #[arg(short, long, value_name = "DIR", required = true)]
-    output: PathBuf,
+    #[arg(short, long, value_name = "DIR", required_unless_present = "continued")]
+    output: Option<PathBuf>,
+    /// Continue the live run of this folder after a kill; its actors have been down in between
+    #[arg(long = "continue", value_name = "DIR.live", conflicts_with_all = ["settings", "output", "seed", "scale"])]
+    continued: Option<PathBuf>,
     /// Seconds of the run in a second of real time
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     scale: f64,
@@ -51,6 +57,22 @@ pub(crate) struct Args {
 
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    match (&args.continued, &args.output) {
+        (Some(folder), _) => {
+            let started = Started::open(folder)?;
+            if started.facts.results.exists() {
+                return Err(LiveError::Exists(started.facts.results).into());
+            }
+            go_on(&started, &[], &args.how)
+        }
+        (None, Some(output)) => start(args, output),
+        // The parser asks for one of both.
+        (None, None) => Ok(Exit::Usage),
+    }
+}
+
+/// Runs a scenario from its start.
+fn start(args: &Args, output: &Path) -> Result<Exit, Error> {
     let source = args.given.read()?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
@@ -64,10 +86,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !scenario.changes.is_empty() {
         return Err(LiveError::Changes.into());
     }
-    if args.output.exists() {
-        return Err(LiveError::Exists(args.output.clone()).into());
+    if output.exists() {
+        return Err(LiveError::Exists(output.to_owned()).into());
     }
-    let started = Started::begin(scenario, &folder, &args.output, args.scale)?;
+    let started = Started::begin(scenario, &folder, output, args.scale)?;
     go_on(&started, &without_effect, &args.how)
 }
 
@@ -81,8 +103,12 @@ fn go_on(started: &Started, without_effect: &[String], how: &How) -> Result<Exit
     };
     let ended = haggle_live::run::run(&plan, &STOP, watch).map_err(LiveError::from)?;
     drop(bar);
+    if !ended.complete {
+        say(&format!("to go on: haggle live run --continue {}\n", quoted(&started.folder)));
+        return Ok(interrupted());
+    }
     let replay = repeated(&plan)?.0;
-    write_results(started, &plan, &replay, ended, without_effect, how)
+    write_results(started, &plan, &replay, without_effect, how)
 }
 
 /// Repeats all journals: their messages, and the decisions of all actors.
@@ -107,7 +133,6 @@ fn write_results(
     started: &Started,
     plan: &Plan,
     replay: &Replay,
-    ended: Ended,
     without_effect: &[String],
     how: &How,
 ) -> Result<Exit, Error> {
@@ -131,12 +156,7 @@ fn write_results(
         started.scenario_folder(),
         Some(&destination),
         &conduct,
-        |world| {
-            replay.put_into(world, &plan.known);
-            if !ended.complete {
-                world.horizon = Some(replay.end());
-            }
-        },
+        |world| replay.put_into(world, &plan.known),
     )?;
     drop(watch);
     print_all(how, false, &started.scenario, &outcome)?;

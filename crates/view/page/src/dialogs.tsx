@@ -104,11 +104,11 @@ function Save() {
                 </select>
             </label>
             <label class="field">
-                Width
+                Width, px
                 <input inputMode="numeric" value={width.value} onInput={(event) => (width.value = event.currentTarget.value)} />
             </label>
             <label class="field">
-                Height
+                Height, px
                 <input inputMode="numeric" value={height.value} onInput={(event) => (height.value = event.currentTarget.value)} />
             </label>
             <label class="check">

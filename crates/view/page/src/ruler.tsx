@@ -70,9 +70,16 @@ export function Strip() {
         let asked = "";
         const stop = effect(() => {
             const here = overview.value;
-            const wanted = here?.series.find((it) => it.id === "busy:all" || (it.chart === null && it.id.startsWith("busy"))) ?? here?.series[0];
+            // An actor sees the series of its own charts alone.
+            const busy = here?.series.filter((it) => it.id.startsWith("busy")) ?? [];
+            const wanted = busy.find((it) => it.chart === null) ?? busy[0];
             // The series of another actor's view are not those of this one.
-            if (!here || !wanted || dataVersion.value === null || here.seen_by !== asActor.value) return;
+            if (!here || dataVersion.value === null || here.seen_by !== asActor.value) return;
+            if (!wanted) {
+                asked = "";
+                load.value = null;
+                return;
+            }
             const { from, until } = bounds.value;
             const key = [dataVersion.value, besideVersion.value, wanted.id, from, until].join();
             if (key === asked) return;

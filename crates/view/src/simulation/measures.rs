@@ -110,7 +110,7 @@ pub(crate) fn condition(text: &str) -> Result<Condition, Mistake> {
     Ok(condition)
 }
 
-/// True if a condition holds. A number that is missing does not fit an expression, which then does not hold.
+/// True if a condition holds. If a number that it names is missing, it does not hold.
 ///
 /// # Errors
 /// If it comes to neither true nor false.
@@ -118,11 +118,9 @@ pub(crate) fn holds(
     condition: &Condition,
     value: impl Fn(&str) -> Value<'static>,
 ) -> Result<bool, Mistake> {
-    let is_missing = || condition.columns().iter().any(|name| value(name) == Value::Missing);
-    match condition.holds(&value) {
-        Err(_) if is_missing() => Ok(false),
-        result => result,
-    }
+    // Asked first, because a comparison such as `!=` with a missing number is true.
+    let is_missing = condition.columns().iter().any(|name| value(name) == Value::Missing);
+    if is_missing { Ok(false) } else { condition.holds(&value) }
 }
 
 /// Sums over all machines, which follow each message.
@@ -190,5 +188,21 @@ impl Measures {
     /// All numbers, in the order of [`MEASURES`].
     pub(crate) fn all(&self, past: &Past) -> Vec<Option<f64>> {
         MEASURES.iter().map(|it| (it.value)(self, past)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_with_a_missing_number_does_not_hold() {
+        for text in ["mean_waiting_time > 5", "mean_waiting_time != 5", "!(mean_waiting_time > 0)"]
+        {
+            let condition = condition(text).expect("it is one");
+            assert!(!holds(&condition, |_| Value::Missing).expect("no mistake"), "{text}");
+        }
+        let condition = condition("mean_waiting_time != 5").expect("it is one");
+        assert!(holds(&condition, |_| Value::Real(4.0)).expect("no mistake"));
     }
 }
