@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::experiment::{Conduct, Destination, Figures, Keep, run_prepared};
+use crate::scenario::file::Network;
 use crate::scenario::{Experiment, Logs};
 use clap::ArgGroup;
 use haggle_live::core::Core;
@@ -25,14 +26,14 @@ use crate::interrupt::{STOP, interrupted};
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn};
 
-/// Run all actors of a scenario as nodes on this machine, in scaled real time, and write normal results
+/// Run all actors of a scenario as nodes, in scaled real time
 #[derive(Debug, clap::Args)]
 #[command(group(ArgGroup::new("run").args(["scenario", "example", "continued"]).required(true)))]
 #[command(
     after_help = "Every actor is a node with a journal of its own; nodes exchange messages over TCP. The journals stay in DIR.live.
 
 Examples:
-  haggle live run --example quickstart --scale 10000 -o live
+  haggle live run --example quickstart --scale 500000 -o live
   haggle live verify live.live
   # after a kill: haggle live run --continue live.live"
 )]
@@ -85,6 +86,9 @@ fn start(args: &Args, output: &Path) -> Result<Exit, Error> {
     }
     if !scenario.changes.is_empty() {
         return Err(LiveError::Changes.into());
+    }
+    if scenario.network != Network::default() && !args.how.quiet {
+        say("warning: [network] has no effect on a live run: its messages take real time\n");
     }
     if output.exists() {
         return Err(LiveError::Exists(output.to_owned()).into());

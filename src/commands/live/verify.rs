@@ -15,7 +15,7 @@ use super::started::{Facts, Started};
 use crate::command::own_rules;
 use crate::exit::Exit;
 
-/// Repeat a live run from its journals, and compare it with a simulation that has the same latencies
+/// Repeat a live run, and compare it with a simulation
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each journal is repeated on its own and must send the same messages. Then a simulation of the whole scenario gets the
