@@ -56,6 +56,16 @@ fn a_live_run_has_normal_results_and_repeats() {
 }
 
 #[test]
+fn a_horizon_ends_a_live_run_and_its_repetition() {
+    let scenario = SCENARIO.replace("name = \"pair\"", "name = \"pair\"\nhorizon = \"12h\"");
+    let folder = Folder::with(&[("pair.toml", &scenario)]);
+    let shown = succeeds(&folder, &["live", "run", "pair.toml", "--scale", "20000", "-o", "live"]);
+    assert!(stdout_of(&shown).contains("still"), "{shown}");
+    let verified = succeeds(&folder, &["live", "verify", "live.live"]);
+    assert!(stdout_of(&verified).contains("up to 43200 s: the same"), "{verified}");
+}
+
+#[test]
 fn a_damaged_journal_is_found() {
     let folder = Folder::with(&[("pair.toml", SCENARIO)]);
     succeeds(&folder, &["live", "run", "pair.toml", "--scale", "500000", "-o", "live", "--quiet"]);

@@ -81,12 +81,7 @@ pub enum Event {
         progress: Progress,
     },
     /// It has ended as asked, and everything is durable.
-    Ended {
-        /// Its part.
-        part: PartId,
-        /// Time up to which its events took place.
-        at: Time,
-    },
+    Ended,
     /// It cannot continue.
     Failed {
         /// Its part.
@@ -679,7 +674,7 @@ impl Handler<End> for Node {
             node.take(&Input::Advance { present }, context)?;
             node.keeper.sync()?;
             // Without a process around it, nothing depends on the report.
-            let _ = node.events.send(Event::Ended { part: node.part, at: present });
+            let _ = node.events.send(Event::Ended);
             actix::ActorContext::stop(context);
             Ok(())
         });

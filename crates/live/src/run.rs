@@ -94,13 +94,11 @@ pub enum LiveError {
 
 /// The end of a live run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Jobs that arrived, and jobs that are over.
-    pub progress: Progress,
-    /// Time up to which all nodes have taken their events.
-    pub at: Time,
-    /// False if it was stopped before all jobs were over.
-    pub complete: bool,
+pub enum Ended {
+    /// All jobs are over, or the horizon is reached.
+    Complete,
+    /// It was stopped before.
+    Stopped,
 }
 
 /// The names of nodes in certificates and folders, by the names of their first actors.
@@ -279,9 +277,7 @@ async fn wait(
     let clock = Clock::new(plan.run.pace);
     let mut progress = vec![Progress { awaits: true, ..Progress::default() }; nodes.len()];
     let mut ends = 0;
-    let mut at = Time::FOREVER;
-    let mut ending = false;
-    let mut complete = false;
+    let mut ending = None;
     let mut tick = tokio::time::interval(Duration::from_millis(100));
     loop {
         let event = tokio::select! {
@@ -290,21 +286,25 @@ async fn wait(
         };
         match event {
             Some(Event::Progress { part, progress: of }) => progress[part as usize] = of,
-            Some(Event::Ended { at: of, .. }) => {
-                ends += 1;
-                at = at.min(of);
-                if ends == nodes.len() {
-                    return Ok(Ended { progress: sum(&progress), at, complete });
-                }
-            }
+            Some(Event::Ended) => ends += 1,
             Some(Event::Failed { part, error }) => return Err(LiveError::Node { part, error }),
             None => watch(clock.now(), sum(&progress)),
+        }
+        match ending {
+            Some(ended) if ends == nodes.len() => return Ok(ended),
+            _ => {}
+        }
+        // A thread that panicked sends no event, and the others go on.
+        let gone = nodes.iter().filter(|node| !node.connected()).count();
+        if gone > ends && happened.is_empty() {
+            return Err(LiveError::Silent);
         }
         let all = sum(&progress);
         let over = !all.awaits && all.jobs == all.over;
         let cut = plan.horizon.is_some_and(|horizon| clock.now() > horizon);
-        if !ending && (over || cut || stop.load(Ordering::Relaxed)) {
-            (ending, complete) = (true, over || cut);
+        let complete = over || cut;
+        if ending.is_none() && (complete || stop.load(Ordering::Relaxed)) {
+            ending = Some(if complete { Ended::Complete } else { Ended::Stopped });
             nodes.iter().for_each(|node| node.do_send(End));
         }
     }

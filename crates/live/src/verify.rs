@@ -138,6 +138,11 @@ impl Replay {
         sorted.get(place).copied().unwrap_or(Span::ZERO)
     }
 
+    /// Number of messages that their receivers refused.
+    pub fn refused(&self) -> usize {
+        self.delivered.values().filter(|it| it.is_none()).count()
+    }
+
     /// Number of crashes of parts.
     pub fn crashes(&self) -> usize {
         self.crashes.len()
@@ -155,10 +160,13 @@ impl Replay {
         self.ends.values().min().copied().unwrap_or(Time::ZERO)
     }
 
-    /// Lets a world be this run up to the time at which all nodes have taken their events, also after the last job.
-    pub fn put_whole_into(&self, world: &mut World, known: &Known) {
+    /// Lets a world be this run up to the returned time, also after the last job: its horizon, or the time at which
+    /// all nodes have taken their events. At that time itself, the actors of a simulation alone report unfinished jobs.
+    pub fn put_whole_into(&self, world: &mut World, known: &Known) -> Time {
         self.put_into(world, known);
-        world.horizon = world.horizon.into_iter().chain([self.end()]).min();
+        let end = world.horizon.map_or(self.end(), |horizon| horizon.min(self.end()));
+        world.horizon = Some(end);
+        end
     }
 
     /// Lets a world be this run: each message between parts takes its time, and parts crash as they did.

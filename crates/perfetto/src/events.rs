@@ -314,7 +314,7 @@ type Changes = Vec<(f64, f64, i64)>;
 /// Name of the counter of waiting jobs.
 const WAITING: &str = "waiting jobs";
 
-/// Intervals in which jobs waited, by provider. Those of jobs that waited for a slot on a grid have the name of the grid.
+/// Intervals in which jobs waited, by provider. Intervals before a slot on a grid have the name of the grid.
 fn waits(run: &RunReader) -> Result<BTreeMap<String, Changes>, TraceError> {
     let about = run.about().unwrap_or_default();
     let on_grid = about.workloads.iter().filter(|it| it.on_grid == RunsOnGrid::Always);

@@ -32,6 +32,8 @@ pub(crate) enum LiveError {
     },
     #[error("live.toml: {0}")]
     Facts(String),
+    #[error("another build of haggle made this live run; only that build reads its journals")]
+    OtherBuild,
     #[error(transparent)]
     Scale(#[from] ScaleError),
     #[error(transparent)]

@@ -10,7 +10,7 @@ use clap::ArgGroup;
 use haggle_live::core::Core;
 use haggle_live::decisions::Decisions;
 use haggle_live::node::Progress;
-use haggle_live::run::Plan;
+use haggle_live::run::{Ended, Plan};
 use haggle_live::verify::Replay;
 use haggle_model::Time;
 use haggle_results::Existing;
@@ -107,7 +107,7 @@ fn go_on(started: &Started, without_effect: &[String], how: &How) -> Result<Exit
     };
     let ended = haggle_live::run::run(&plan, &STOP, watch).map_err(LiveError::from)?;
     drop(bar);
-    if !ended.complete {
+    if ended == Ended::Stopped {
         say(&format!("to go on: haggle live run --continue {}\n", quoted(&started.folder)));
         return Ok(interrupted());
     }
@@ -172,6 +172,12 @@ fn write_results(
             latencies(replay, started.facts.scale),
             quoted(&started.folder),
         ));
+        if replay.refused() > 0 {
+            say(&format!(
+                "warning: {} messages were refused\n",
+                HumanCount(replay.refused() as u64)
+            ));
+        }
     }
     Ok(Exit::Success)
 }

@@ -28,7 +28,7 @@ const FORMAT: u32 = 1;
 pub(super) struct Facts {
     format: u32,
     /// The build of haggle, whose states and journals no other build reads.
-    pub(super) build: String,
+    build: String,
     /// Time zero, microseconds since 1970.
     epoch: i64,
     /// Seconds of the run in a second of real time.
@@ -37,6 +37,16 @@ pub(super) struct Facts {
     folder: PathBuf,
     /// Folder of the results.
     pub(super) results: PathBuf,
+}
+
+impl Facts {
+    /// Checks that this build can read the journals.
+    pub(super) fn check(&self) -> Result<(), LiveError> {
+        match self.format == FORMAT && self.build == BUILD {
+            true => Ok(()),
+            false => Err(LiveError::OtherBuild),
+        }
+    }
 }
 
 /// A live run on disk.

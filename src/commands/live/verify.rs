@@ -37,21 +37,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let (replay, lived) = repeated(&plan)?;
     let crashes = replay.crashes();
     print(&format!(
-        "journals    {} nodes, {} inputs, {} messages, {crashes} restarts: each repeats\n\
+        "journals    {} nodes, {} inputs, {} messages ({} refused), {crashes} restarts: each repeats\n\
          messages    {}\n",
         plan.known.parts.count(),
         replay.inputs,
         replay.messages(),
+        replay.refused(),
         latencies(&replay, started.facts.scale),
     ))?;
     let mut world =
         (plan.make)().map_err(|error| LiveError::Run(haggle_live::run::LiveError::World(error)))?;
-    replay.put_whole_into(&mut world, &plan.known);
+    let end = replay.put_whole_into(&mut world, &plan.known);
     let decisions = Decisions::default();
     let mut simulation = Simulation::new(world, Driver::Sequential).map_err(LiveError::from)?;
     simulation.listen(decisions.clone());
-    simulation.step_until(replay.end()).map_err(LiveError::from)?;
-    let end = replay.end();
+    simulation.step_until(end).map_err(LiveError::from)?;
     let mut compared = 0;
     let mut first = None::<(Time, String)>;
     for of_part in &lived {
@@ -96,6 +96,7 @@ impl Started {
         };
         let facts: Facts = toml::from_str(&read("live.toml")?)
             .map_err(|error| LiveError::Facts(error.to_string()))?;
+        facts.check()?;
         let source = Source::new(folder.join("scenario.toml"), read("scenario.toml")?);
         let (scenario, _) = single(Experiment::read_with(source, Logs::Ignore, own_rules())?)?;
         Ok(Started { folder: folder.to_owned(), facts, scenario })

@@ -31,7 +31,7 @@ impl Verifier {
     /// Checks that an authority has signed a certificate, and that it is valid at `now`.
     ///
     /// # Errors
-    /// Those of TLS, so that the other side gets the alert for its mistake.
+    /// Errors of TLS, so that the other side gets the alert for its mistake.
     pub(super) fn signed(&self, der: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
         let parsed = ParsedCertificate::try_from(der)?;
         let algorithms = self.provider.signature_verification_algorithms.all;

@@ -245,12 +245,11 @@ fn compared(name: &str, make: &Make, faults: Faults) -> (usize, usize, usize) {
     }
     assert_eq!(replay.forgotten(), 0, "{name}: all inputs are synced before messages leave");
     let mut world = make();
-    replay.put_whole_into(&mut world, &live.known);
+    let end = replay.put_whole_into(&mut world, &live.known);
     let simulated = Decisions::default();
     let mut simulation = Simulation::new(world, Driver::Sequential).expect("good jobs");
     simulation.listen(simulated.clone());
-    simulation.step_until(replay.end()).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let end = replay.end();
+    simulation.step_until(end).unwrap_or_else(|error| panic!("{name}: {error}"));
     for decisions in &lived {
         if let Some((actor, live, simulated)) = decisions.difference(&simulated, end) {
             panic!("{name}: {actor} up to {end}: live {live:#?}, simulated {simulated:#?}");
@@ -290,6 +289,44 @@ fn nodes_that_crash_are_a_run_with_crashes() {
         sum = (sum.0 + events, sum.1 + crashes);
     }
     assert!(sum.1 > 100, "{sum:?} events and crashes");
+}
+
+/// A snapshot makes all records before it unnecessary.
+#[test]
+fn a_node_goes_on_from_its_snapshot() {
+    let mut count = 0;
+    for (name, make) in worlds_of_parts().iter().step_by(4) {
+        let mut live = Nodes::new(name, make, Faults { crash: 0.0, cut: 0.0 });
+        let mut now = Time::ZERO;
+        for _ in 0..40 {
+            now += Span::from_micros(live.dice.random_range(0..1_500_000));
+            live.tick(now);
+        }
+        let later = Input::Advance { present: now + Span::from_secs(1_000) };
+        for part in 0..live.nodes.len() {
+            let mut keeper = live.nodes[part].keeper.take().expect("it is open");
+            keeper.snapshot().expect("the disk is good");
+            let taken = keeper.core().session().clone();
+            // The journal does not have this input.
+            let left = keeper.core_mut().take(&later).expect("it goes on").left;
+            let digest = keeper.core().digest();
+            drop(keeper);
+            live.nodes[part].disk.restart(Loss::Power);
+            let make = |state: Option<&[u8]>| {
+                let state = state.expect("there is a snapshot");
+                Core::from_bytes(Arc::clone(&live.known), part as PartId, (live.make)(), state)
+            };
+            let folder = live.nodes[part].disk.folder();
+            let (mut keeper, opening) =
+                Keeper::open(folder, "node", b"a run", make).expect("the disk is good");
+            assert_eq!(opening.repeated, 0, "{name}: node {part}");
+            assert_eq!(*keeper.core().session(), taken, "{name}: node {part}");
+            assert_eq!(keeper.take(&later).expect("it goes on").left, left, "{name}: node {part}");
+            assert_eq!(keeper.core().digest(), digest, "{name}: node {part}");
+            count += left.len();
+        }
+    }
+    assert!(count > 20, "{count} messages after the snapshots");
 }
 
 #[test]
