@@ -45,6 +45,8 @@ fn a_live_run_has_normal_results_and_repeats() {
     for name in ["jobs.parquet", "summary.json", "scenario.toml"] {
         assert!(folder.path().join("live").join(name).exists(), "{name}");
     }
+    let summary = fs::read_to_string(folder.path().join("live/summary.json")).expect("it is there");
+    assert!(summary.contains("this run was live, at scale 200000"), "{summary}");
     let explained = succeeds(&folder, &["explain", "live", "1"]);
     assert!(!stdout_of(&explained).is_empty());
     let verified = succeeds(&folder, &["live", "verify", "live.live"]);

@@ -147,13 +147,17 @@ fn write_results(
         existing: Existing::Keep,
         figures: if how.no_figures { Figures::Skip } else { Figures::Draw },
     };
+    // Otherwise the results look as if the scenario alone gave them.
+    let scale = started.facts.scale;
+    let is_live = format!("this run was live, at scale {scale}: its messages took real time");
+    let warnings = [without_effect, &[is_live]].concat();
     let watch = OneRun::new(Show::unless(how.quiet || how.json));
     let conduct = Conduct {
         driver: how.driver.driver(),
         stop: &STOP,
         watch: &watch,
         check: how.check,
-        warnings: without_effect,
+        warnings: &warnings,
     };
     let outcome = run_prepared(
         &started.scenario,
