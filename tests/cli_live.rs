@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::command::{Folder, refused, stdout_of, succeeds};
 
-const SCENARIO: &str = r#"
+pub(crate) const SCENARIO: &str = r#"
 [scenario]
 name = "pair"
 
@@ -71,8 +71,7 @@ fn a_horizon_ends_a_live_run_and_its_repetition() {
 fn a_damaged_journal_is_found() {
     let folder = Folder::with(&[("pair.toml", SCENARIO)]);
     succeeds(&folder, &["live", "run", "pair.toml", "--scale", "500000", "-o", "live", "--quiet"]);
-    let journal = fs::read_dir(folder.path().join("live.live/journals")).expect("it is there");
-    let node = journal.map(|it| it.expect("an entry").path()).min().expect("a node");
+    let node = folder.path().join("live.live/north/journal");
     let segments = fs::read_dir(node).expect("a folder").map(|it| it.expect("an entry").path());
     let segment = segments.filter(|it| it.extension().is_some_and(|it| it == "log")).min();
     let segment = segment.expect("a segment");
@@ -101,8 +100,8 @@ fn a_live_run_that_cannot_be_is_refused() {
 fn a_killed_run_continues_and_repeats() {
     let folder = Folder::with(&[("pair.toml", SCENARIO)]);
     let mut child = folder.start(&["live", "run", "pair.toml", "--scale", "10000", "-o", "live"]);
-    let journals = folder.path().join("live.live/journals");
-    let begun = || fs::read_dir(&journals).is_ok_and(|nodes| nodes.count() == 4);
+    let journal = |node: &str| folder.path().join("live.live").join(node).join("journal").exists();
+    let begun = || ["users", "north", "east", "broker"].into_iter().all(journal);
     for _ in 0..600 {
         if begun() {
             break;

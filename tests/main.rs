@@ -27,6 +27,8 @@ mod cli_leftovers;
 mod cli_live;
 #[cfg(feature = "live")]
 mod cli_live_keys;
+#[cfg(feature = "live")]
+mod cli_live_nodes;
 mod cli_maintenance;
 mod cli_mapping;
 mod cli_moves;

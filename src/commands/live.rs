@@ -4,9 +4,14 @@ use super::Error;
 use crate::exit::Exit;
 
 mod error;
+mod folder;
+mod init;
 mod keys;
+mod node;
+mod processes;
+mod results;
 mod run;
-mod started;
+mod status;
 mod verify;
 
 pub(crate) use error::LiveError;
@@ -21,6 +26,10 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Run(run::Args),
+    Init(init::Args),
+    Node(node::Args),
+    Status(status::Args),
+    Results(results::Args),
     Verify(verify::Args),
     Keys(keys::Args),
 }
@@ -29,6 +38,10 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match &args.command {
         Command::Run(args) => run::run(args),
+        Command::Init(args) => init::run(args),
+        Command::Node(args) => node::run(args),
+        Command::Status(args) => status::run(args),
+        Command::Results(args) => results::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Keys(args) => keys::run(args),
     }

@@ -34,6 +34,12 @@ impl Pace {
         }
         Ok(Pace { epoch: unix_micros() + after.as_micros() as i64, scale })
     }
+
+    /// The pace of a run in which it was `now` a certain time ago.
+    pub fn seen(now: Time, ago: Duration, scale: f64) -> Pace {
+        let passed = (now - Time::ZERO).as_micros() as f64 / scale + ago.as_micros() as f64;
+        Pace { epoch: unix_micros() - passed as i64, scale }
+    }
 }
 
 /// The clock of a process: it never goes back, and no change of the system's clock moves it.

@@ -3,6 +3,7 @@
 //! The state depends on the inputs alone, so a journal of the inputs is a journal of the node. The digest of all
 //! messages that left shows whether a program that repeats the inputs does the same again.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use haggle_model::{ActorId, ActorKind, JobId, Time};
@@ -269,6 +270,16 @@ impl<'a> Core<'a> {
     /// The part of an actor; `None` if it is in every part, or does not exist.
     pub fn part_of(&self, actor: ActorId) -> Option<PartId> {
         self.known.parts.of_actor(actor)
+    }
+
+    /// Its actors, without those that are in every part.
+    pub fn members(&self) -> &BTreeSet<ActorId> {
+        self.known.parts.members(self.part)
+    }
+
+    /// Bounds of numbers in messages.
+    pub fn limits(&self) -> &Limits {
+        &self.known.limits
     }
 
     /// Its part.

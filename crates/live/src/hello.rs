@@ -4,7 +4,6 @@ use haggle_model::{ActorId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::clock::Pace;
 use crate::parts::PartId;
 use crate::session::Number;
 use crate::wire::{Envelope, Frame};
@@ -14,8 +13,10 @@ use crate::wire::{Envelope, Frame};
 pub struct Hello {
     /// Digest of the scenario, and of everything else that must be the same.
     pub run: [u8; 32],
-    /// Time zero and scale.
-    pub pace: Pace,
+    /// Seconds of the run in a second of real time.
+    pub scale: f64,
+    /// The present of its clock; `None` = it asks for the time of the run.
+    pub now: Option<Time>,
     /// Number of its part.
     pub part: PartId,
     /// Number of this process among all that had its journal.
@@ -33,9 +34,14 @@ pub enum HelloError {
     /// The nodes have other scenarios.
     #[error("the peer has another scenario, seed or version of haggle")]
     OtherRun,
-    /// The nodes have other clocks.
-    #[error("the peer has another time zero or scale: all nodes of a run need the same")]
-    OtherPace,
+    /// The clocks of the nodes have other scales.
+    #[error("the scale is {own} here and {found} at the peer: all nodes of a run need the same")]
+    OtherScale {
+        /// That of this node.
+        own: f64,
+        /// That of the peer.
+        found: f64,
+    },
     /// The peer is another node than its certificate says.
     #[error("the peer says it is node {found}, and its certificate names another one")]
     OtherNode {
@@ -72,8 +78,8 @@ impl Hello {
     pub fn check(&self, peer: &Hello, expected: PartId) -> Result<(), HelloError> {
         if peer.run != self.run {
             Err(HelloError::OtherRun)
-        } else if peer.pace != self.pace {
-            Err(HelloError::OtherPace)
+        } else if peer.scale != self.scale {
+            Err(HelloError::OtherScale { own: self.scale, found: peer.scale })
         } else if peer.part != expected {
             Err(HelloError::OtherNode { found: peer.part })
         } else {
@@ -84,6 +90,12 @@ impl Hello {
 
 /// Number of the kind of frames that only acknowledge.
 pub const ACKNOWLEDGE: u16 = 0x0003;
+/// Number of the kind of frames with the [`Progress`](crate::ending::Progress) of a node.
+pub const PROGRESS: u16 = 0x0004;
+/// Number of the kind of frames that end the run.
+pub const END: u16 = 0x0005;
+/// Number of the kind of frames of a node that has ended.
+pub const ENDED: u16 = 0x0006;
 
 /// A frame of the connection itself. It has no number among the messages.
 pub fn control(kind: u16, body: Vec<u8>) -> Frame {

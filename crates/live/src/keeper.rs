@@ -16,6 +16,8 @@ pub const BEGINNING: u8 = 0;
 pub const INPUT: u8 = 1;
 /// Record of the digest of all messages that left, after an input that let some leave.
 pub const DIGEST: u8 = 2;
+/// Last record of a node whose run is over.
+pub const END: u8 = 3;
 
 /// Reason why a node with a journal cannot begin or continue.
 #[derive(Debug, Error)]
@@ -59,6 +61,8 @@ pub enum Entry {
     Input(Input),
     /// Digest of all messages that have left.
     Digest(u64),
+    /// The run is over.
+    End,
 }
 
 impl Entry {
@@ -79,6 +83,7 @@ impl Entry {
                 Ok(bytes) => Ok(Entry::Digest(u64::from_le_bytes(bytes))),
                 Err(_) => Err(unread),
             },
+            END if payload.is_empty() => Ok(Entry::End),
             _ => Err(unread),
         }
     }
@@ -113,6 +118,7 @@ pub struct Keeper<'a, S: Storage> {
     /// Peers of which messages were taken since the last sync.
     fresh: BTreeSet<PartId>,
     unsynced: bool,
+    is_over: bool,
 }
 
 /// Events of the opening of a journal.
@@ -152,7 +158,7 @@ impl<'a, S: Storage> Keeper<'a, S> {
             None => (0, make(None)?),
         };
         let snapshot = last;
-        let mut repeated = 0;
+        let (mut repeated, mut is_over) = (0, false);
         for record in recovered.records {
             let record = record?;
             last = record.number;
@@ -167,6 +173,7 @@ impl<'a, S: Storage> Keeper<'a, S> {
                     return Err(KeeperError::Differs { number: last });
                 }
                 Entry::Digest(_) => {}
+                Entry::End => is_over = true,
             }
         }
         if last == 0 {
@@ -185,6 +192,7 @@ impl<'a, S: Storage> Keeper<'a, S> {
             safe,
             fresh,
             unsynced: false,
+            is_over,
         };
         keeper.fresh.extend(keeper.core.session().peers());
         keeper.note_safe();
@@ -199,6 +207,21 @@ impl<'a, S: Storage> Keeper<'a, S> {
     /// Number of this process among all that opened the journal.
     pub fn incarnation(&self) -> u32 {
         self.incarnation
+    }
+
+    /// True if the run is over, see [`Keeper::end`].
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Makes everything durable, and notes that the run is over: there are no further inputs.
+    ///
+    /// # Errors
+    /// If the storage fails. The process must end then.
+    pub fn end(&mut self) -> Result<(), KeeperError> {
+        self.last = self.journal.append(END, &[])?;
+        self.is_over = true;
+        self.sync()
     }
 
     /// The node.
@@ -269,6 +292,11 @@ impl<'a, S: Storage> Keeper<'a, S> {
     /// The last message of a peer that is durable: all up to it are acknowledged.
     pub fn safe(&self, peer: PartId) -> Number {
         self.safe.get(&peer).copied().unwrap_or_default()
+    }
+
+    /// Number of the last record.
+    pub fn records(&self) -> u64 {
+        self.last
     }
 
     /// Number of records since the last snapshot.

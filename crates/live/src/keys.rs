@@ -44,7 +44,7 @@ mod verifier;
 pub use certificate::{Certificate, Fingerprint, NoFingerprint};
 pub use error::{InvalidPeers, KeyError, Refusal};
 pub use files::Existing;
-pub use folder::{Changes, Listing, add, init, list};
+pub use folder::{Changes, Listing, add, equip, init, list};
 pub use identity::Identity;
 pub use name::{BadName, NodeName};
 pub use peers::{Peer, entry};

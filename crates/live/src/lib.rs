@@ -6,13 +6,17 @@
 pub mod clock;
 pub mod core;
 pub mod decisions;
+pub mod ending;
 pub mod hello;
+mod join;
 pub mod keeper;
 pub mod keys;
 pub mod link;
 pub mod node;
 pub mod parts;
+pub mod process;
 pub mod run;
 pub mod session;
+pub mod status;
 pub mod verify;
 pub mod wire;

@@ -71,6 +71,24 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Link<T> {
         Ok(Link { framed, peer: hello })
     }
 
+    /// Sends an introduction again, with a newer time.
+    ///
+    /// # Errors
+    /// If the connection breaks.
+    pub async fn tell(&mut self, own: &Hello) -> Result<(), LinkError> {
+        Ok(self.framed.send(own.frame()).await?)
+    }
+
+    /// Waits for the next introduction of the peer.
+    ///
+    /// # Errors
+    /// If the connection breaks, or the peer sends something else.
+    pub async fn hear(&mut self) -> Result<Hello, LinkError> {
+        let next = tokio::time::timeout(PATIENCE, self.framed.next()).await;
+        let next = next.map_err(|_| LinkError::Silent)?.ok_or(LinkError::Closed)?;
+        Ok(Hello::of(&next?)?)
+    }
+
     /// Exchanges frames until either side ends. Frames that arrive are given to `take`, which returns false to end.
     ///
     /// # Errors

@@ -7,42 +7,51 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, AsyncContext, Context, Handler, SpawnHandle};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, SpawnHandle};
 use haggle_journal::FileSystem;
 use haggle_model::{ActorId, Time};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
-use tracing::{debug, info, warn};
+use tokio::time::Instant;
+use tracing::warn;
 
-use crate::clock::{Clock, Pace};
-use crate::core::{Effect, Input, Letter, Taken};
-use crate::hello::{ACKNOWLEDGE, Hello, control};
+use crate::clock::Clock;
+use crate::core::{Effect, Input, Letter, Refusal, Taken};
+use crate::ending::{Agreement, COORDINATOR, Progress};
+use crate::hello::{ACKNOWLEDGE, control};
 use crate::keeper::{Keeper, KeeperError};
-use crate::keys::{Identity, NodeName, Peer, Refusal};
-use crate::link::{Link, LinkError, PATIENCE};
+use crate::keys::{Identity, NodeName};
 use crate::parts::PartId;
 use crate::session::{Arrival, Number};
 use crate::wire::{Complaint, Envelope, Frame, Problem, name_hash};
+
+mod connections;
+mod ending;
+mod status;
+
+pub use connections::accept;
+use connections::{Connection, RETRY};
+pub(crate) use connections::{called, secured, tell_time};
+pub use ending::Stop;
+pub use status::{Ask, Counts, Status};
 
 /// Messages to a peer on their way without an acknowledgement.
 const WINDOW: usize = 4_096;
 /// Longest time that an acknowledgement waits for messages in the other direction.
 const LATEST: Duration = Duration::from_millis(20);
-/// Waiting times before a peer is called again: doubled each time, up to the longest.
-const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
 /// Facts about a run that all of its nodes know.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Digest of everything that must be the same at all nodes.
     pub digest: [u8; 32],
-    /// Time zero and scale.
-    pub pace: Pace,
+    /// Seconds of the run in a second of real time.
+    pub scale: f64,
+    /// Time at which the run ends at the latest.
+    pub horizon: Option<Time>,
     /// Names of all actors.
     pub names: Vec<String>,
     /// Names of all nodes in their certificates, by part.
@@ -53,21 +62,16 @@ pub struct Run {
 
 impl Run {
     /// The facts about a run with actors and nodes of these names.
-    pub fn new(digest: [u8; 32], pace: Pace, names: Vec<String>, nodes: Vec<NodeName>) -> Run {
+    pub fn new(
+        digest: [u8; 32],
+        scale: f64,
+        horizon: Option<Time>,
+        names: Vec<String>,
+        nodes: Vec<NodeName>,
+    ) -> Run {
         let by_hash = (0..).map(ActorId).zip(&names).map(|(it, name)| (name_hash(name), it));
-        Run { by_hash: by_hash.collect(), digest, pace, names, nodes }
+        Run { by_hash: by_hash.collect(), digest, scale, horizon, names, nodes }
     }
-}
-
-/// Jobs of a node. A job may arrive at one node, and be over at another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Jobs that have arrived.
-    pub jobs: u64,
-    /// Jobs that are over.
-    pub over: u64,
-    /// True if further jobs will arrive.
-    pub awaits: bool,
 }
 
 /// An event of a node, for the process around it.
@@ -80,8 +84,11 @@ pub enum Event {
         /// Its jobs.
         progress: Progress,
     },
-    /// It has ended as asked, and everything is durable.
-    Ended,
+    /// It has ended, and everything is durable.
+    Ended {
+        /// True if the run is over.
+        is_over: bool,
+    },
     /// It cannot continue.
     Failed {
         /// Its part.
@@ -91,23 +98,6 @@ pub enum Event {
     },
 }
 
-/// A connection to a peer, as its node sees it.
-struct Connection {
-    /// Its number among all connections of this node.
-    id: u64,
-    /// The node that called.
-    caller: PartId,
-    /// Incarnation of the peer.
-    incarnation: u32,
-    /// Its name, and the messages that it may send.
-    peer: Peer,
-    leave: mpsc::UnboundedSender<Vec<Frame>>,
-    /// The last message that was sent over it.
-    sent: Number,
-    /// The last message of the peer that was acknowledged over it.
-    told: Number,
-}
-
 /// A node.
 pub struct Node {
     keeper: Keeper<'static, FileSystem>,
@@ -115,7 +105,8 @@ pub struct Node {
     identity: Arc<Identity>,
     run: Arc<Run>,
     clock: Clock,
-    addresses: Arc<BTreeMap<PartId, SocketAddr>>,
+    /// Host and port of each node, by part.
+    addresses: Arc<BTreeMap<PartId, String>>,
     connections: BTreeMap<PartId, Connection>,
     /// Peers that are being called.
     calling: BTreeSet<PartId>,
@@ -125,10 +116,18 @@ pub struct Node {
     alarm: Option<(Time, SpawnHandle)>,
     /// True if a flush is under way to this actor.
     flushes: bool,
-    /// True if a late acknowledgement is due.
+    /// True if a late acknowledgement or report is due.
     owes: bool,
+    /// The last progress that the process around the node got.
     progress: Option<Progress>,
+    /// The last progress that the coordinator got over the present connection.
+    reported: Option<Progress>,
+    /// The knowledge of the coordinator; `None` at the other nodes.
+    agreement: Option<Agreement>,
     next_id: u64,
+    counts: Counts,
+    /// Records after which the state is written down, and older records go; `None` = all records stay.
+    snapshot_every: Option<NonZeroU64>,
     events: mpsc::UnboundedSender<Event>,
 }
 
@@ -138,14 +137,16 @@ impl Node {
         keeper: Keeper<'static, FileSystem>,
         identity: Arc<Identity>,
         run: Arc<Run>,
+        clock: Clock,
         events: mpsc::UnboundedSender<Event>,
     ) -> Node {
         let part = keeper.core().part();
+        let agreement = (part == COORDINATOR).then(|| Agreement::new(run.nodes.len()));
         Node {
             keeper,
             part,
             identity,
-            clock: Clock::new(run.pace),
+            clock,
             run,
             addresses: Arc::default(),
             connections: BTreeMap::new(),
@@ -155,25 +156,31 @@ impl Node {
             flushes: false,
             owes: false,
             progress: None,
+            reported: None,
+            agreement,
             next_id: 0,
+            counts: Counts::default(),
+            snapshot_every: None,
             events,
         }
     }
 
-    /// The introduction for a peer.
-    fn hello(&self, peer: PartId) -> Hello {
-        Hello {
-            run: self.run.digest,
-            pace: self.run.pace,
-            part: self.part,
-            incarnation: self.keeper.incarnation(),
-            taken: self.keeper.core().session().taken(peer),
-        }
+    /// Lets a node write its state down after so many records, so that older records go.
+    #[must_use]
+    pub fn with_snapshots(self, every: Option<NonZeroU64>) -> Node {
+        Node { snapshot_every: every, ..self }
     }
 
     /// Takes an input.
     fn take(&mut self, input: &Input, context: &mut Context<Self>) -> Result<Taken, KeeperError> {
         let taken = self.keeper.take(input)?;
+        self.counts.inputs += 1;
+        self.counts.sent += taken.left.len() as u64;
+        match taken.effect {
+            Effect::Delivered { .. } => self.counts.taken += 1,
+            Effect::Refused(_) => self.counts.refused += 1,
+            Effect::Advanced | Effect::Restarted { .. } => {}
+        }
         if !self.flushes {
             self.flushes = true;
             context.notify(Flush);
@@ -183,6 +190,9 @@ impl Node {
 
     /// Lets own events and early messages take place up to the present, and sets the alarm for the next ones.
     fn catch_up(&mut self, context: &mut Context<Self>) -> Result<(), KeeperError> {
+        if self.keeper.is_over() {
+            return Ok(());
+        }
         loop {
             let present = self.clock.now();
             let event = self.keeper.core_mut().next_event()?;
@@ -246,15 +256,10 @@ impl Node {
                 let taken = self.take(&Input::Letter { present, number, letter }, context)?;
                 if let Effect::Refused(refusal) = &taken.effect {
                     warn!(part = self.part, peer, kind, %refusal, "a message is refused");
+                    let sequence = number.sequence;
                     let complaint = match refusal {
-                        crate::core::Refusal::Unread(unread) => {
-                            Complaint::about(number.sequence, kind, unread)
-                        }
-                        _ => Complaint {
-                            sequence: number.sequence,
-                            kind,
-                            problem: Problem::NotAllowed,
-                        },
+                        Refusal::Unread(unread) => Complaint::about(sequence, kind, unread),
+                        _ => Complaint { sequence, kind, problem: Problem::NotAllowed },
                     };
                     self.send_control(peer, control(Complaint::KIND, complaint.encode()));
                 }
@@ -274,21 +279,35 @@ impl Node {
     fn flush(&mut self, context: &mut Context<Self>) -> Result<(), KeeperError> {
         self.flushes = false;
         if self.keeper.must_sync() {
-            self.keeper.sync()?;
+            self.sync()?;
         }
         self.send_all(context);
-        self.report();
-        if self.keeper.has_unacknowledged() && !self.owes {
+        self.note_progress();
+        if (self.keeper.has_unacknowledged() || self.reported != self.progress) && !self.owes {
             self.owes = true;
             context.run_later(LATEST, |node, context| {
                 node.owes = false;
                 node.attempt(context, |node, context| {
-                    node.keeper.sync()?;
+                    if node.keeper.is_over() {
+                        return Ok(());
+                    }
+                    node.sync()?;
                     node.send_all(context);
-                    Ok(())
+                    node.report(context)
                 });
             });
         }
+        Ok(())
+    }
+
+    /// Makes all inputs durable. After many records, the state is written down, too.
+    fn sync(&mut self) -> Result<(), KeeperError> {
+        let begun = Instant::now();
+        match self.snapshot_every {
+            Some(every) if self.keeper.since_snapshot() >= every.get() => self.keeper.snapshot()?,
+            _ => self.keeper.sync()?,
+        }
+        self.counts.synced(begun.elapsed());
         Ok(())
     }
 
@@ -337,42 +356,6 @@ impl Node {
         let _ = connection.leave.send(frames);
     }
 
-    /// Reports arrivals and ends of jobs.
-    fn report(&mut self) {
-        let host = self.keeper.core().host();
-        let (stats, awaits) = (host.stats(), host.awaits_jobs());
-        let progress = Progress { jobs: stats.jobs, over: stats.jobs_over, awaits };
-        if self.progress != Some(progress) {
-            self.progress = Some(progress);
-            // Without a process around it, nothing depends on the report.
-            let _ = self.events.send(Event::Progress { part: self.part, progress });
-        }
-    }
-
-    /// Calls a peer, now and again until there is a connection.
-    fn call(&mut self, peer: PartId, wait: Duration, context: &mut Context<Self>) {
-        let Some(&address) = self.addresses.get(&peer) else { return };
-        if !self.calling.insert(peer) {
-            return;
-        }
-        let (node, own) = (context.address(), self.part);
-        let (identity, run) = (Arc::clone(&self.identity), Arc::clone(&self.run));
-        actix::spawn(async move {
-            let called = async {
-                let stream = TcpStream::connect(address).await?;
-                stream.set_nodelay(true)?;
-                let name = run.nodes[peer as usize].as_str();
-                let secure = tokio::time::timeout(PATIENCE, identity.connect(name, stream));
-                let (stream, known) = secure.await.map_err(|_| LinkError::Silent)??;
-                connect(stream, node.clone(), known.clone(), peer, own).await
-            };
-            if let Err(error) = called.await {
-                debug!(part = own, peer, %error, "no connection");
-            }
-            node.do_send(CallEnded { peer, wait });
-        });
-    }
-
     /// Does something, and ends the node if it fails.
     fn attempt(
         &mut self,
@@ -381,7 +364,7 @@ impl Node {
     ) {
         if let Err(error) = work(self, context) {
             let _ = self.events.send(Event::Failed { part: self.part, error: error.to_string() });
-            actix::ActorContext::stop(context);
+            context.stop();
         }
     }
 }
@@ -401,45 +384,6 @@ fn frame(run: &Run, number: Number, letter: &Letter, acknowledged: u64) -> Frame
     Frame { envelope, body: body.clone().into() }
 }
 
-/// Takes a connection from a peer, and exchanges frames until it ends.
-///
-/// # Errors
-/// If the peer is no node of this run, or the connection breaks.
-pub async fn accept(
-    stream: TcpStream,
-    node: actix::Addr<Node>,
-    identity: &Identity,
-    run: &Run,
-) -> Result<(), LinkError> {
-    stream.set_nodelay(true)?;
-    let secure = tokio::time::timeout(PATIENCE, identity.accept(stream));
-    let (stream, known) = secure.await.map_err(|_| LinkError::Silent)??;
-    let Some(peer) = run.nodes.iter().position(|it| *it == known.name) else {
-        return Err(Refusal::NotCalled(known.name.to_string()).into());
-    };
-    let peer = peer as PartId;
-    connect(stream, node, known.clone(), peer, peer).await
-}
-
-/// Introduces a node to its peer, and exchanges frames until the connection ends.
-async fn connect<T: AsyncRead + AsyncWrite + Unpin>(
-    stream: T,
-    node: actix::Addr<Node>,
-    known: Peer,
-    peer: PartId,
-    caller: PartId,
-) -> Result<(), LinkError> {
-    let Ok(own) = node.send(Introduce { peer }).await else { return Ok(()) };
-    let link = Link::greet(stream, &own, peer).await?;
-    let (leave, leaving) = mpsc::unbounded_channel();
-    let connected = Connected { hello: link.peer.clone(), known, caller, leave };
-    let Ok(Some(id)) = node.send(connected).await else { return Ok(()) };
-    let take = async |frames| node.send(Arrived { peer, id, frames }).await.unwrap_or(false);
-    let ended = link.exchange(leaving, take).await;
-    node.do_send(Disconnected { peer, id });
-    ended
-}
-
 impl Actor for Node {
     type Context = Context<Self>;
 
@@ -453,8 +397,8 @@ impl Actor for Node {
 #[derive(actix::Message)]
 #[rtype(result = "()")]
 pub struct Begin {
-    /// Addresses of all nodes, by part.
-    pub addresses: Arc<BTreeMap<PartId, SocketAddr>>,
+    /// Host and port of each node, by part.
+    pub addresses: Arc<BTreeMap<PartId, String>>,
 }
 
 impl Handler<Begin> for Node {
@@ -463,184 +407,19 @@ impl Handler<Begin> for Node {
     fn handle(&mut self, begin: Begin, context: &mut Context<Self>) {
         self.addresses = begin.addresses;
         self.attempt(context, |node, context| {
+            if node.keeper.is_over() {
+                return node.conclude(context);
+            }
             if node.keeper.is_restart() {
                 let incarnation = node.keeper.incarnation();
                 let present = node.clock.now();
                 node.take(&Input::Restart { present, incarnation }, context)?;
             }
             node.catch_up(context)?;
+            node.wait_for_horizon(context);
             node.flush(context)
         });
-    }
-}
-
-/// Asks for the introduction for a peer.
-#[derive(actix::Message)]
-#[rtype(result = "Hello")]
-struct Introduce {
-    peer: PartId,
-}
-
-impl Handler<Introduce> for Node {
-    type Result = actix::MessageResult<Introduce>;
-
-    fn handle(&mut self, introduce: Introduce, _: &mut Context<Self>) -> Self::Result {
-        actix::MessageResult(self.hello(introduce.peer))
-    }
-}
-
-/// A connection begins. The answer is its number; `None` = another one is better.
-#[derive(actix::Message)]
-#[rtype(result = "Option<u64>")]
-struct Connected {
-    hello: Hello,
-    known: Peer,
-    caller: PartId,
-    leave: mpsc::UnboundedSender<Vec<Frame>>,
-}
-
-impl Handler<Connected> for Node {
-    type Result = Option<u64>;
-
-    fn handle(&mut self, connected: Connected, context: &mut Context<Self>) -> Option<u64> {
-        let Connected { hello, known, caller, leave } = connected;
-        let peer = hello.part;
-        // If both nodes call each other at once, both keep the call of the smaller number.
-        if self.connections.get(&peer).is_some_and(|it| it.caller < caller) {
-            return None;
-        }
-        self.next_id += 1;
-        let id = self.next_id;
-        self.keeper.core_mut().acknowledge(peer, hello.taken);
-        let connection = Connection {
-            id,
-            caller,
-            incarnation: hello.incarnation,
-            peer: known,
-            leave,
-            sent: hello.taken,
-            told: Number::default(),
-        };
-        // Its task ends when the last one that sends to it goes.
-        self.connections.insert(peer, connection);
-        // They are sent again.
-        self.early.remove(&peer);
-        info!(part = self.part, peer, incarnation = hello.incarnation, "connected");
-        self.attempt(context, Node::flush);
-        Some(id)
-    }
-}
-
-/// A connection has ended.
-#[derive(actix::Message)]
-#[rtype(result = "()")]
-struct Disconnected {
-    peer: PartId,
-    id: u64,
-}
-
-impl Handler<Disconnected> for Node {
-    type Result = ();
-
-    fn handle(&mut self, ended: Disconnected, context: &mut Context<Self>) {
-        if self.connections.get(&ended.peer).is_some_and(|it| it.id == ended.id) {
-            self.connections.remove(&ended.peer);
-            info!(part = self.part, peer = ended.peer, "disconnected");
-            self.send_all(context);
-        }
-    }
-}
-
-/// A call has failed, or its connection has ended.
-#[derive(actix::Message)]
-#[rtype(result = "()")]
-struct CallEnded {
-    peer: PartId,
-    wait: Duration,
-}
-
-impl Handler<CallEnded> for Node {
-    type Result = ();
-
-    fn handle(&mut self, CallEnded { peer, wait }: CallEnded, context: &mut Context<Self>) {
-        context.run_later(wait, move |node, context| {
-            node.calling.remove(&peer);
-            let waits = node.keeper.core().session().waiting(peer) > 0;
-            if waits && !node.connections.contains_key(&peer) {
-                node.call(peer, (2 * wait).min(RETRY.1), context);
-            }
-        });
-    }
-}
-
-/// Frames of a peer. The answer is false if the connection must end.
-#[derive(actix::Message)]
-#[rtype(result = "bool")]
-struct Arrived {
-    peer: PartId,
-    id: u64,
-    frames: Vec<Frame>,
-}
-
-impl Handler<Arrived> for Node {
-    type Result = bool;
-
-    fn handle(&mut self, arrived: Arrived, context: &mut Context<Self>) -> bool {
-        let Arrived { peer, id, frames } = arrived;
-        let is_present = |node: &Self| node.connections.get(&peer).is_some_and(|it| it.id == id);
-        for Frame { envelope, body } in frames {
-            if !is_present(self) {
-                return false;
-            }
-            match envelope.kind {
-                Complaint::KIND => {
-                    let complaint = Complaint::decode(&body);
-                    warn!(part = self.part, peer, ?complaint, "the peer refuses a message");
-                    continue;
-                }
-                Hello::KIND => return false,
-                _ => {}
-            }
-            if envelope.acknowledged > 0 {
-                let incarnation = self.keeper.incarnation();
-                let up_to = Number { incarnation, sequence: envelope.acknowledged };
-                self.keeper.core_mut().acknowledge(peer, up_to);
-            }
-            if envelope.kind == ACKNOWLEDGE {
-                self.send_to(peer);
-                continue;
-            }
-            let may_send = |it: &Connection| it.peer.may_send(envelope.kind);
-            if !self.connections.get(&peer).is_some_and(may_send) {
-                warn!(
-                    part = self.part,
-                    peer,
-                    kind = envelope.kind,
-                    "the peer may not send this kind"
-                );
-                let (sequence, kind) = (envelope.sequence, envelope.kind);
-                let complaint = Complaint { sequence, kind, problem: Problem::NotAllowed };
-                self.send_control(peer, control(Complaint::KIND, complaint.encode()));
-                return false;
-            }
-            let sender = self.run.by_hash.get(&envelope.sender).copied();
-            let Some(from) = sender.filter(|&it| self.keeper.core().part_of(it) == Some(peer))
-            else {
-                warn!(part = self.part, peer, "a message of an actor that is not at this peer");
-                return false;
-            };
-            let Envelope { kind, incarnation, sequence, receiver: to, time: sent, .. } = envelope;
-            let number = Number { incarnation, sequence };
-            let letter = Letter { sent, from, to, kind, body: body.to_vec() };
-            let waits = self.early.get(&peer).is_some_and(|it| !it.is_empty());
-            if waits || sent >= self.clock.now() {
-                self.early.entry(peer).or_default().push_back((number, letter));
-            } else {
-                self.attempt(context, |node, context| node.receive(peer, number, letter, context));
-            }
-        }
-        self.attempt(context, Node::catch_up);
-        is_present(self)
+        self.call(COORDINATOR, RETRY.0, context);
     }
 }
 
@@ -654,29 +433,11 @@ impl Handler<Flush> for Node {
 
     fn handle(&mut self, _: Flush, context: &mut Context<Self>) {
         self.attempt(context, |node, context| {
+            if node.keeper.is_over() {
+                return Ok(());
+            }
             node.flush(context)?;
             node.catch_up(context)
-        });
-    }
-}
-
-/// Ends a node: it takes no further input, and everything becomes durable.
-#[derive(actix::Message)]
-#[rtype(result = "()")]
-pub struct End;
-
-impl Handler<End> for Node {
-    type Result = ();
-
-    fn handle(&mut self, _: End, context: &mut Context<Self>) {
-        self.attempt(context, |node, context| {
-            let present = node.clock.now();
-            node.take(&Input::Advance { present }, context)?;
-            node.keeper.sync()?;
-            // Without a process around it, nothing depends on the report.
-            let _ = node.events.send(Event::Ended);
-            actix::ActorContext::stop(context);
-            Ok(())
         });
     }
 }

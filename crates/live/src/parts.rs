@@ -1,7 +1,8 @@
 //! The parts of a world: the actors that share a node.
 //!
 //! An actor has a node of its own, unless it has messages that belong to one machine. The actors of a grid share a
-//! node, and so do clusters with their rescheduler. In a world with shared links, all actors share one node.
+//! node, and so do clusters with their rescheduler. In a world with shared links, all actors share one node. The owner
+//! of a run may let further actors share one.
 
 use std::collections::BTreeSet;
 
@@ -58,6 +59,35 @@ fn together(actor: &AnyActor) -> Together {
 impl Parts {
     /// The parts of a world with these actors, in the order of their first actors.
     pub fn of(actors: &[AnyActor]) -> Parts {
+        Parts::with(actors, &[])
+    }
+
+    /// As [`Parts::of`], and all actors of a list of `shared` are in one part.
+    pub fn with(actors: &[AnyActor], shared: &[Vec<ActorId>]) -> Parts {
+        let single = Parts::single(actors);
+        // Each part gets the smallest number of the parts with which it is one.
+        let mut of_part = Vec::from_iter(0..single.count() as PartId);
+        for list in shared {
+            let parts = list.iter().filter_map(|&it| single.of_actor(it));
+            let merged = BTreeSet::from_iter(parts.map(|it| of_part[it as usize]));
+            let Some(&first) = merged.first() else { continue };
+            of_part.iter_mut().filter(|it| merged.contains(it)).for_each(|it| *it = first);
+        }
+        let kept = Vec::from_iter(BTreeSet::from_iter(of_part.iter().copied()));
+        let place = |part: PartId| kept.binary_search(&of_part[part as usize]).unwrap_or_default();
+        let mut parts = Parts { of: Vec::new(), members: vec![BTreeSet::new(); kept.len()] };
+        for (actor, part) in (0..).map(ActorId).zip(&single.of) {
+            let part = part.map(place);
+            parts.of.push(part.map(|it| it as PartId));
+            if let Some(part) = part {
+                parts.members[part].insert(actor);
+            }
+        }
+        parts
+    }
+
+    /// The smallest parts that are possible.
+    fn single(actors: &[AnyActor]) -> Parts {
         let is_one = actors.iter().any(|it| matches!(it, AnyActor::DataNetwork(_)));
         let mut parts = Parts { of: Vec::with_capacity(actors.len()), members: Vec::new() };
         let mut shared: Vec<(Together, PartId)> = Vec::new();

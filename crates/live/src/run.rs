@@ -1,7 +1,8 @@
 //! All nodes of a run on this machine, each on a thread of its own, over connections of the loopback device.
 
-use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, System};
 use haggle_journal::{FileSystem, Network};
-use haggle_model::Time;
+use haggle_model::{Span, Time};
 use haggle_runtime::World;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -18,9 +19,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::{Clock, Pace};
 use crate::core::{Core, CoreError, Known};
+use crate::ending::{Agreement, Progress};
+use crate::join::JoinError;
 use crate::keeper::{Keeper, KeeperError};
 use crate::keys::{Identity, KeyError, NodeName};
-use crate::node::{Begin, End, Event, Node, Progress, Run, accept};
+use crate::node::{Begin, Event, Node, Run, Stop, accept};
 use crate::parts::{PartId, Parts};
 
 /// Makes the world of the run, once for each node. An error is in words.
@@ -35,10 +38,10 @@ pub struct Plan {
     pub run: Arc<Run>,
     /// Makes the world of each node.
     pub make: MakeWorld,
-    /// Folder with one journal for each node.
-    pub journals: PathBuf,
-    /// Time at which it stops; `None` = when all jobs are over.
-    pub horizon: Option<Time>,
+    /// Shortest time for which an actor holds something for another one, or waits for it; `None` = without end.
+    pub shortest_hold: Option<Span>,
+    /// Folder with a folder for each node.
+    pub folder: PathBuf,
 }
 
 /// The contents of the first record of each journal.
@@ -46,7 +49,6 @@ pub struct Plan {
 struct Beginning {
     version: u16,
     run: [u8; 32],
-    pace: Pace,
     part: PartId,
 }
 
@@ -67,6 +69,15 @@ pub enum LiveError {
         /// The reason.
         #[source]
         error: KeeperError,
+    },
+    /// A node cannot agree with the others on the clock of the run.
+    #[error("node {part}: {error}")]
+    Join {
+        /// Its part.
+        part: PartId,
+        /// The reason.
+        #[source]
+        error: JoinError,
     },
     /// A node cannot continue.
     #[error("node {part}: {error}")]
@@ -101,30 +112,46 @@ pub enum Ended {
     Stopped,
 }
 
-/// The names of nodes in certificates and folders, by the names of their first actors.
+/// The names of nodes in certificates and folders: those of their first actors, as far as these are harmless.
 pub fn node_names(parts: &Parts, actors: &[String]) -> Vec<NodeName> {
+    let mut taken = BTreeSet::new();
     let name = |part: PartId| {
         let first = parts.members(part).first();
         let actor = first.and_then(|it| actors.get(it.index())).map_or("", String::as_str);
         // A name is data: only its harmless characters are part of a path.
         let is_harmless = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
-        let name = actor.chars().map(|it| if is_harmless(it) { it } else { '_' }).take(40);
-        let name = format!("{part:04}-{}", name.collect::<String>());
-        name.parse().expect("it has harmless characters alone")
+        let harmless = |it: char| if is_harmless(it) { it } else { '_' };
+        let plain = actor.chars().map(harmless).take(40).collect::<String>();
+        let plain = if plain.starts_with('-') { format!("_{plain}") } else { plain };
+        let with_part = || format!("{plain}-{part}");
+        let name = if plain.is_empty() || taken.contains(&plain) { with_part() } else { plain };
+        taken.insert(name.clone());
+        name.parse().unwrap_or_else(|_| format!("node-{part}").parse().expect("it is harmless"))
     };
     (0..parts.count() as PartId).map(name).collect()
 }
 
 impl Plan {
+    /// The largest scale at which a round trip takes at most a tenth of the shortest hold; `None` = any.
+    pub fn largest_scale(&self, round_trip: Duration) -> Option<f64> {
+        let tenth = self.shortest_hold?.as_secs_f64() / 10.0;
+        Some(tenth / round_trip.as_secs_f64().max(1e-6))
+    }
+
     /// The name of a node: that of its first actor.
     pub fn node_name(&self, part: PartId) -> &str {
         let first = self.known.parts.members(part).first();
         first.and_then(|it| self.run.names.get(it.index())).map_or("", String::as_str)
     }
 
+    /// The folder of the node of a part.
+    pub fn node_folder(&self, part: PartId) -> PathBuf {
+        self.folder.join(self.run.nodes[part as usize].as_str())
+    }
+
     /// The folder of the journal of a part.
     pub fn journal(&self, part: PartId) -> PathBuf {
-        self.journals.join(self.run.nodes[part as usize].as_str())
+        self.node_folder(part).join("journal")
     }
 }
 
@@ -136,7 +163,7 @@ pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSyst
     let failed = |error: KeeperError| LiveError::Keeper { part, error };
     let storage = FileSystem::open(&plan.journal(part), Network::Refuse);
     let storage = storage.map_err(|error| failed(error.into()))?;
-    let beginning = Beginning { version: RECORDS, run: plan.run.digest, pace: plan.run.pace, part };
+    let beginning = Beginning { version: RECORDS, run: plan.run.digest, part };
     let beginning = postcard::to_stdvec(&beginning).expect("memory takes it");
     let world = (plan.make)().map_err(LiveError::World)?;
     let known = Arc::clone(&plan.known);
@@ -148,44 +175,34 @@ pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSyst
     };
     let name = plan.node_name(part);
     let key: String = format!("{part} {name}").chars().take(100).collect();
-    Ok(Keeper::open(storage, &key, &beginning, make).map_err(failed)?.0)
+    let (keeper, opening) = Keeper::open(storage, &key, &beginning, make).map_err(failed)?;
+    if let Some(cut) = opening.cut {
+        tracing::warn!(node = %name, ?cut, "the torn end of the journal was cut");
+    }
+    for error in opening.damaged {
+        tracing::warn!(node = %name, %error, "a snapshot is damaged; an older one is taken");
+    }
+    if keeper.is_restart() {
+        tracing::info!(node = %name, inputs = opening.repeated, "the journal was repeated");
+    }
+    Ok(keeper)
 }
 
-/// A node that is ready, but has not begun.
-struct Ready {
-    node: Addr<Node>,
-    address: SocketAddr,
-}
-
-/// Starts a node on a thread of its own.
-fn start(
+/// Starts the node of a part on this thread. It begins with [`Begin`].
+pub(crate) fn begin(
     plan: &Plan,
-    part: PartId,
-    identity: Identity,
+    snapshot_every: Option<NonZeroU64>,
+    keeper: Keeper<'static, FileSystem>,
+    identity: Arc<Identity>,
+    clock: Clock,
+    listener: TcpListener,
     events: mpsc::UnboundedSender<Event>,
-) -> (Arbiter, oneshot::Receiver<Result<Ready, LiveError>>) {
-    let arbiter = Arbiter::new();
-    let (tell, told) = oneshot::channel();
-    let plan = plan.clone();
-    // The node stays on its thread, so its future is made there.
-    let begin = move || async move {
-        let begun = async {
-            let keeper = open_keeper(&plan, part)?;
-            let system = |error| LiveError::System { part, error };
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(system)?;
-            let address = listener.local_addr().map_err(system)?;
-            let (identity, run) = (Arc::new(identity), plan.run);
-            let node = Node::new(keeper, Arc::clone(&identity), Arc::clone(&run), events).start();
-            actix::spawn(listen(listener, node.clone(), identity, run));
-            Ok(Ready { node, address })
-        };
-        // Without a receiver, the run has ended already.
-        let _ = tell.send(begun.await);
-    };
-    arbiter.spawn_fn(|| {
-        actix::spawn(begin());
-    });
-    (arbiter, told)
+) -> Addr<Node> {
+    let (to_node, run) = (Arc::clone(&identity), Arc::clone(&plan.run));
+    let node = Node::new(keeper, to_node, Arc::clone(&run), clock, events);
+    let node = node.with_snapshots(snapshot_every).start();
+    actix::spawn(listen(listener, node.clone(), identity, run));
+    node
 }
 
 /// Takes connections until the node ends.
@@ -210,31 +227,70 @@ async fn listen(listener: TcpListener, node: Addr<Node>, identity: Arc<Identity>
     }
 }
 
-/// Runs all nodes of a plan until all jobs are over, the horizon is reached, or `stop` is raised. `watch` gets the
-/// time and the progress now and then.
+/// A node that is ready, but has not begun.
+struct Ready {
+    node: Addr<Node>,
+    address: String,
+}
+
+/// Starts a node on a thread of its own.
+fn start(
+    plan: &Plan,
+    part: PartId,
+    identity: Identity,
+    clock: Clock,
+    events: mpsc::UnboundedSender<Event>,
+) -> (Arbiter, oneshot::Receiver<Result<Ready, LiveError>>) {
+    let arbiter = Arbiter::new();
+    let (tell, told) = oneshot::channel();
+    let plan = plan.clone();
+    // The node stays on its thread, so its future is made there.
+    let make = move || async move {
+        let begun = async {
+            let keeper = open_keeper(&plan, part)?;
+            let system = |error| LiveError::System { part, error };
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(system)?;
+            let address = listener.local_addr().map_err(system)?.to_string();
+            let node = begin(&plan, None, keeper, Arc::new(identity), clock, listener, events);
+            Ok(Ready { node, address })
+        };
+        // Without a receiver, the run has ended already.
+        let _ = tell.send(begun.await);
+    };
+    arbiter.spawn_fn(|| {
+        actix::spawn(make());
+    });
+    (arbiter, told)
+}
+
+/// Runs all nodes of a plan, each on a thread of its own, until they agree that the run is over or `stop` is raised.
+/// `watch` gets the time and the progress now and then.
 ///
 /// # Errors
 /// If a node cannot begin or continue. The journals then have everything up to there.
 pub fn run(
     plan: &Plan,
+    pace: Pace,
     stop: &AtomicBool,
     watch: impl Fn(Time, Progress),
 ) -> Result<Ended, LiveError> {
-    System::new().block_on(all(plan, stop, watch))
+    System::new().block_on(all(plan, pace, stop, watch))
 }
 
 async fn all(
     plan: &Plan,
+    pace: Pace,
     stop: &AtomicBool,
     watch: impl Fn(Time, Progress),
 ) -> Result<Ended, LiveError> {
     let (events, mut happened) = mpsc::unbounded_channel();
+    let clock = Clock::new(pace);
     let parts = plan.known.parts.count() as PartId;
     let identities = Identity::pretend(&plan.run.nodes)?;
     let begun = (0..parts).zip(identities);
-    let begun = Vec::from_iter(begun.map(|(part, it)| start(plan, part, it, events.clone())));
+    let begun = begun.map(|(part, it)| start(plan, part, it, clock, events.clone()));
+    let (arbiters, told): (Vec<_>, Vec<_>) = begun.unzip();
     drop(events);
-    let (arbiters, told): (Vec<_>, Vec<_>) = begun.into_iter().unzip();
     let mut nodes = Vec::new();
     let mut addresses = BTreeMap::new();
     let mut failed = None;
@@ -254,7 +310,7 @@ async fn all(
             let begin =
                 |node: &Addr<Node>| node.do_send(Begin { addresses: Arc::clone(&addresses) });
             nodes.iter().for_each(begin);
-            wait(plan, stop, &nodes, &mut happened, watch).await
+            wait(clock, stop, &nodes, &mut happened, watch).await
         }
     };
     drop(nodes);
@@ -266,18 +322,16 @@ async fn all(
     ended
 }
 
-/// Waits for the end of the run, then ends all nodes.
-async fn wait(
-    plan: &Plan,
+/// Waits until all nodes of this process have ended. If `stop` is raised, it stops them.
+pub(crate) async fn wait(
+    clock: Clock,
     stop: &AtomicBool,
     nodes: &[Addr<Node>],
     happened: &mut mpsc::UnboundedReceiver<Event>,
     watch: impl Fn(Time, Progress),
 ) -> Result<Ended, LiveError> {
-    let clock = Clock::new(plan.run.pace);
-    let mut progress = vec![Progress { awaits: true, ..Progress::default() }; nodes.len()];
-    let mut ends = 0;
-    let mut ending = None;
+    let mut known = Agreement::new(nodes.len());
+    let (mut ends, mut stopped, mut stops) = (0, 0, false);
     let mut tick = tokio::time::interval(Duration::from_millis(100));
     loop {
         let event = tokio::select! {
@@ -285,35 +339,25 @@ async fn wait(
             _ = tick.tick() => None,
         };
         match event {
-            Some(Event::Progress { part, progress: of }) => progress[part as usize] = of,
-            Some(Event::Ended) => ends += 1,
+            Some(Event::Progress { part, progress }) => known.report(part, progress),
+            Some(Event::Ended { is_over }) => {
+                ends += 1;
+                stopped += usize::from(!is_over);
+            }
             Some(Event::Failed { part, error }) => return Err(LiveError::Node { part, error }),
-            None => watch(clock.now(), sum(&progress)),
+            None => watch(clock.now(), known.sum()),
         }
-        match ending {
-            Some(ended) if ends == nodes.len() => return Ok(ended),
-            _ => {}
+        if ends == nodes.len() {
+            return Ok(if stopped == 0 { Ended::Complete } else { Ended::Stopped });
         }
         // A thread that panicked sends no event, and the others go on.
         let gone = nodes.iter().filter(|node| !node.connected()).count();
         if gone > ends && happened.is_empty() {
             return Err(LiveError::Silent);
         }
-        let all = sum(&progress);
-        let over = !all.awaits && all.jobs == all.over;
-        let cut = plan.horizon.is_some_and(|horizon| clock.now() > horizon);
-        let complete = over || cut;
-        if ending.is_none() && (complete || stop.load(Ordering::Relaxed)) {
-            ending = Some(if complete { Ended::Complete } else { Ended::Stopped });
-            nodes.iter().for_each(|node| node.do_send(End));
+        if !stops && stop.load(Ordering::Relaxed) {
+            stops = true;
+            nodes.iter().for_each(|node| node.do_send(Stop));
         }
     }
-}
-
-fn sum(all: &[Progress]) -> Progress {
-    all.iter().fold(Progress::default(), |sum, it| Progress {
-        jobs: sum.jobs + it.jobs,
-        over: sum.over + it.over,
-        awaits: sum.awaits || it.awaits,
-    })
 }

@@ -51,6 +51,8 @@ pub struct Replay {
     crashes: Vec<(PartId, Time, Time)>,
     /// Time up to which the events of each part took place.
     ends: BTreeMap<PartId, Time>,
+    /// Parts whose journals have no end of the run.
+    open: usize,
     /// Inputs of all parts.
     pub inputs: u64,
 }
@@ -78,7 +80,7 @@ impl Replay {
         core: &mut Core<'_>,
     ) -> Result<(), VerifyError> {
         let part = core.part();
-        let mut end = Time::ZERO;
+        let (mut end, mut is_over) = (Time::ZERO, false);
         let reader = Reader::open(storage)?;
         if let Some(snapshot) = reader.snapshot {
             return Err(VerifyError::Begun { first: snapshot.number + 1 });
@@ -88,6 +90,7 @@ impl Replay {
             let number = record.number;
             match Entry::of(record)? {
                 Entry::Beginning(_) => {}
+                Entry::End => is_over = true,
                 Entry::Input(input) => {
                     self.inputs += 1;
                     end = end.max(input.present());
@@ -116,6 +119,7 @@ impl Replay {
             }
         }
         self.ends.insert(part, end);
+        self.open += usize::from(!is_over);
         Ok(())
     }
 
@@ -153,6 +157,11 @@ impl Replay {
     pub fn forgotten(&self) -> usize {
         let sent: BTreeSet<_> = self.sent.values().flatten().collect();
         self.delivered.keys().filter(|it| !sent.contains(it)).count()
+    }
+
+    /// Number of parts whose journals have no end of the run.
+    pub fn open(&self) -> usize {
+        self.open
     }
 
     /// The last time at which all parts took their events.

@@ -45,6 +45,7 @@ pub mod vocabulary;
 
 mod build;
 mod directory;
+mod holds;
 mod problem;
 mod takers;
 

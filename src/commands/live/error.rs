@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 use haggle_live::clock::ScaleError;
 use haggle_live::core::CoreError;
@@ -30,8 +31,37 @@ pub(crate) enum LiveError {
         #[source]
         error: io::Error,
     },
-    #[error("live.toml: {0}")]
-    Facts(String),
+    #[error("{}: {error}", path.display())]
+    Facts { path: PathBuf, error: String },
+    #[error("{}: \"{address}\" is no address; write HOST:PORT", path.display())]
+    Address { path: PathBuf, address: String },
+    #[error(
+        "{} does not exist; copy the folder of that node here, with its journal", .0.display()
+    )]
+    NoJournal(PathBuf),
+    #[error("no actor is named \"{name}\"; the actors are {}", all.join(", "))]
+    NoActor { name: String, all: Vec<String> },
+    #[error("no node is named \"{name}\"; the nodes are {}", all.join(", "))]
+    NoNode { name: String, all: Vec<String> },
+    #[error(
+        "{}: its nodes are threads of one process; `haggle live init` makes nodes that are processes",
+        .0.display()
+    )]
+    Threads(PathBuf),
+    #[error("{}: its nodes have not begun; start them by `haggle live node`", .0.display())]
+    NotBegun(PathBuf),
+    #[error("there are more nodes than ports above --port or --status-port")]
+    Ports,
+    #[error("there is no free port: {0}")]
+    Port(#[source] io::Error),
+    #[error("node {name}: {error}")]
+    Process {
+        name: String,
+        #[source]
+        error: io::Error,
+    },
+    #[error("node {name} ended with {status}; its log is {}", log.display())]
+    Ended { name: String, status: ExitStatus, log: PathBuf },
     #[error("another build of haggle made this live run; only that build reads its journals")]
     OtherBuild,
     #[error(transparent)]
@@ -60,7 +90,10 @@ impl LiveError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             LiveError::Exists(_) | LiveError::Write { .. } => Exit::CannotWrite,
-            LiveError::Scale(_) => Exit::Usage,
+            LiveError::Scale(_)
+            | LiveError::NoActor { .. }
+            | LiveError::NoNode { .. }
+            | LiveError::Ports => Exit::Usage,
             LiveError::Verify { .. } | LiveError::Differs(_) => Exit::Differs,
             _ => Exit::InvalidInput,
         }

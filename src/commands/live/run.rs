@@ -1,30 +1,31 @@
 //! `haggle live run`: all nodes of a scenario on this machine, and their results.
 
+use std::fs::File;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
-use crate::command::own_rules;
-use crate::experiment::{Conduct, Destination, Figures, Keep, run_prepared};
-use crate::scenario::file::Network;
-use crate::scenario::{Experiment, Logs};
 use clap::ArgGroup;
-use haggle_live::core::Core;
-use haggle_live::decisions::Decisions;
-use haggle_live::node::Progress;
-use haggle_live::run::{Ended, Plan};
-use haggle_live::verify::Replay;
+use haggle_live::ending::Progress;
+use haggle_live::run::Ended;
 use haggle_model::Time;
-use haggle_results::Existing;
 use indicatif::HumanCount;
 
 use super::super::example::Given;
-use super::super::run::{How, print_all, quoted, single};
+use super::super::run::{How, quoted, single};
 use super::super::{Error, seeds};
 use super::LiveError;
-use super::started::Started;
+use super::folder::{LiveFolder, Wanted, beside};
+use super::init::{equip, free_sites};
+use super::processes;
+use super::results::write_results;
+use crate::command::own_rules;
 use crate::exit::Exit;
 use crate::interrupt::{STOP, interrupted};
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn};
+use crate::scenario::file::Network;
+use crate::scenario::{Experiment, Logs, Scenario};
 
 /// Run all actors of a scenario as nodes, in scaled real time
 #[derive(Debug, clap::Args)]
@@ -44,8 +45,12 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "DIR", required_unless_present = "continued")]
     output: Option<PathBuf>,
     /// Continue the live run of this folder after a kill; its actors have been down in between
-    #[arg(long = "continue", value_name = "DIR.live", conflicts_with_all = ["settings", "output", "seed", "scale"])]
+    #[arg(long = "continue", value_name = "DIR.live",
+        conflicts_with_all = ["settings", "output", "seed", "scale", "processes"])]
     continued: Option<PathBuf>,
+    /// Run each node as a process of its own, with keys on disk
+    #[arg(long)]
+    processes: bool,
     /// Seconds of the run in a second of real time
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     scale: f64,
@@ -59,12 +64,15 @@ pub(crate) struct Args {
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match (&args.continued, &args.output) {
-        (Some(folder), _) => {
-            let started = Started::open(folder)?;
-            if started.facts.results.exists() {
-                return Err(LiveError::Exists(started.facts.results).into());
+        (Some(path), _) => {
+            let folder = LiveFolder::open(path)?;
+            if folder.facts.results.exists() {
+                return Err(LiveError::Exists(folder.facts.results).into());
             }
-            go_on(&started, &[], &args.how)
+            if folder.pace().is_none() && folder.facts.nodes.is_empty() {
+                return Err(LiveError::NotBegun(folder.path).into());
+            }
+            go_on(&folder, &[], &args.how)
         }
         (None, Some(output)) => start(args, output),
         // The parser asks for one of both.
@@ -72,128 +80,85 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
-/// Runs a scenario from its start.
-fn start(args: &Args, output: &Path) -> Result<Exit, Error> {
-    let source = args.given.read()?;
+/// Reads a scenario that can run live, with the folder of its relative paths and the values without effect.
+pub(super) fn checked(
+    given: &Given,
+    seed: Option<u64>,
+    quiet: bool,
+) -> Result<(Scenario, PathBuf, Vec<String>), Error> {
+    let source = given.read()?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
-    if !args.how.quiet {
+    if !quiet {
         warn(&experiment.warnings);
     }
     let (mut scenario, without_effect) = single(experiment)?;
-    if let Some(seed) = args.seed {
+    if let Some(seed) = seed {
         scenario.reseed(seed);
     }
     if !scenario.changes.is_empty() {
         return Err(LiveError::Changes.into());
     }
-    if scenario.network != Network::default() && !args.how.quiet {
+    if scenario.network != Network::default() && !quiet {
         say("warning: [network] has no effect on a live run: its messages take real time\n");
     }
+    Ok((scenario, folder, without_effect))
+}
+
+/// Runs a scenario from its start.
+fn start(args: &Args, output: &Path) -> Result<Exit, Error> {
+    let (scenario, scenario_folder, without_effect) =
+        checked(&args.given, args.seed, args.how.quiet)?;
     if output.exists() {
         return Err(LiveError::Exists(output.to_owned()).into());
     }
-    let started = Started::begin(scenario, &folder, output, args.scale)?;
-    go_on(&started, &without_effect, &args.how)
+    let wanted = Wanted {
+        scenario,
+        scenario_folder: &scenario_folder,
+        results: output,
+        scale: args.scale,
+        shared: Vec::new(),
+    };
+    let mut folder = LiveFolder::make(beside(output), wanted, !args.processes)?;
+    if args.processes {
+        let (plan, cast) = folder.plan()?;
+        let sites = free_sites(plan.run.nodes.len())?;
+        // A run on one machine is shorter.
+        let days = NonZeroU16::new(3_650).expect("it is not zero");
+        equip(&mut folder, &plan, &cast, &sites, days)?;
+    }
+    go_on(&folder, &without_effect, &args.how)
 }
 
 /// Runs the nodes of a run that has begun, and writes its results.
-fn go_on(started: &Started, without_effect: &[String], how: &How) -> Result<Exit, Error> {
-    let (plan, _) = started.plan()?;
+fn go_on(folder: &LiveFolder, without_effect: &[String], how: &How) -> Result<Exit, Error> {
+    let (plan, _) = folder.plan()?;
     let bar = OneRun::new(Show::unless(how.quiet || how.json));
-    let watch = |now: Time, progress: Progress| {
-        let Progress { jobs, over, .. } = progress;
-        bar.live(over, format!("{} arrived, {now} s", HumanCount(jobs)));
+    let ended = match folder.pace().filter(|_| folder.facts.nodes.is_empty()) {
+        Some(pace) => {
+            log(&folder.path.join("log.jsonl"))?;
+            let watch = |now: Time, progress: Progress| show(&bar, now, progress);
+            haggle_live::run::run(&plan, pace, &STOP, watch).map_err(LiveError::from)?
+        }
+        None => processes::run(folder, &plan, &bar)?,
     };
-    let ended = haggle_live::run::run(&plan, &STOP, watch).map_err(LiveError::from)?;
     drop(bar);
     if ended == Ended::Stopped {
-        say(&format!("to go on: haggle live run --continue {}\n", quoted(&started.folder)));
+        say(&format!("to go on: haggle live run --continue {}\n", quoted(&folder.path)));
         return Ok(interrupted());
     }
-    let replay = repeated(&plan)?.0;
-    write_results(started, &plan, &replay, without_effect, how)
+    write_results(folder, &folder.facts.results, without_effect, how)
 }
 
-/// Repeats all journals: their messages, and the decisions of all actors.
-pub(super) fn repeated(plan: &Plan) -> Result<(Replay, Vec<Decisions>), LiveError> {
-    let mut replay = Replay::default();
-    let mut decisions = Vec::new();
-    for part in 0..plan.known.parts.count() as u32 {
-        let world = (plan.make)().map_err(haggle_live::run::LiveError::World)?;
-        let mut core = Core::new(plan.known.clone(), part, world)?;
-        let of_part = Decisions::of(plan.known.parts.members(part).clone());
-        core.host_mut().listen(of_part.clone());
-        let node = || plan.node_name(part).to_owned();
-        replay
-            .repeat(plan, &mut core)
-            .map_err(|error| LiveError::Verify { node: node(), error })?;
-        decisions.push(of_part);
-    }
-    Ok((replay, decisions))
+/// Writes events of nodes to a file, as lines of JSON.
+fn log(path: &Path) -> Result<(), LiveError> {
+    let file = File::options().create(true).append(true).open(path);
+    let file = file.map_err(|error| LiveError::Write { path: path.to_owned(), error })?;
+    tracing_subscriber::fmt().json().flatten_event(true).with_writer(Mutex::new(file)).init();
+    Ok(())
 }
 
-fn write_results(
-    started: &Started,
-    plan: &Plan,
-    replay: &Replay,
-    without_effect: &[String],
-    how: &How,
-) -> Result<Exit, Error> {
-    let destination = Destination {
-        folder: started.facts.results.clone(),
-        end: None,
-        keep: Keep::Tables,
-        existing: Existing::Keep,
-        figures: if how.no_figures { Figures::Skip } else { Figures::Draw },
-    };
-    // Otherwise the results look as if the scenario alone gave them.
-    let scale = started.facts.scale;
-    let is_live = format!("this run was live, at scale {scale}: its messages took real time");
-    let warnings = [without_effect, &[is_live]].concat();
-    let watch = OneRun::new(Show::unless(how.quiet || how.json));
-    let conduct = Conduct {
-        driver: how.driver.driver(),
-        stop: &STOP,
-        watch: &watch,
-        check: how.check,
-        warnings: &warnings,
-    };
-    let outcome = run_prepared(
-        &started.scenario,
-        started.scenario_folder(),
-        Some(&destination),
-        &conduct,
-        |world| replay.put_into(world, &plan.known),
-    )?;
-    drop(watch);
-    print_all(how, false, &started.scenario, &outcome)?;
-    if !how.quiet {
-        say(&format!(
-            "live: {} messages between {} nodes, {}\nto repeat it: haggle live verify {}\n",
-            HumanCount(replay.messages() as u64),
-            plan.known.parts.count(),
-            latencies(replay, started.facts.scale),
-            quoted(&started.folder),
-        ));
-        if replay.refused() > 0 {
-            say(&format!(
-                "warning: {} messages were refused\n",
-                HumanCount(replay.refused() as u64)
-            ));
-        }
-    }
-    Ok(Exit::Success)
-}
-
-/// Latencies of messages in words, in real time and in time of the run.
-pub(super) fn latencies(replay: &Replay, scale: f64) -> String {
-    let at = |share: f64| replay.latency(share).as_secs_f64();
-    let (median, most) = (at(0.5), at(0.95));
-    let real = |seconds: f64| 1000.0 * seconds / scale;
-    format!(
-        "latency {:.1} ms (median), {:.1} ms (95 %); {median:.3} s and {most:.3} s of the run",
-        real(median),
-        real(most),
-    )
+/// Shows the progress of a live run.
+pub(super) fn show(bar: &OneRun, now: Time, Progress { jobs, over, .. }: Progress) {
+    bar.live(over, format!("{} arrived, {now} s", HumanCount(jobs)));
 }

@@ -2,17 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::scenario::{Experiment, Logs, Source};
 use haggle_live::decisions::{Decisions, Event};
 use haggle_model::Time;
 use haggle_runtime::{Driver, Simulation};
 
-use super::super::run::single;
 use super::super::{Error, print};
 use super::LiveError;
-use super::run::{latencies, repeated};
-use super::started::{Facts, Started};
-use crate::command::own_rules;
+use super::folder::LiveFolder;
+use super::results::{latencies, repeated};
 use crate::exit::Exit;
 
 /// Repeat a live run, and compare it with a simulation
@@ -32,8 +29,8 @@ pub(crate) struct Args {
 
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let started = Started::open(&args.folder)?;
-    let (plan, cast) = started.plan()?;
+    let folder = LiveFolder::open(&args.folder)?;
+    let (plan, cast) = folder.plan()?;
     let (replay, lived) = repeated(&plan)?;
     let crashes = replay.crashes();
     print(&format!(
@@ -43,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         replay.inputs,
         replay.messages(),
         replay.refused(),
-        latencies(&replay, started.facts.scale),
+        latencies(&replay, folder.facts.scale),
     ))?;
     let mut world =
         (plan.make)().map_err(|error| LiveError::Run(haggle_live::run::LiveError::World(error)))?;
@@ -84,21 +81,5 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             Ok(Exit::Success)
         }
         Some((_, text)) => Err(LiveError::Differs(text).into()),
-    }
-}
-
-impl Started {
-    /// Opens the folder of a live run.
-    pub(super) fn open(folder: &std::path::Path) -> Result<Started, Error> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            std::fs::read_to_string(&path).map_err(|error| LiveError::Read { path, error })
-        };
-        let facts: Facts = toml::from_str(&read("live.toml")?)
-            .map_err(|error| LiveError::Facts(error.to_string()))?;
-        facts.check()?;
-        let source = Source::new(folder.join("scenario.toml"), read("scenario.toml")?);
-        let (scenario, _) = single(Experiment::read_with(source, Logs::Ignore, own_rules())?)?;
-        Ok(Started { folder: folder.to_owned(), facts, scenario })
     }
 }

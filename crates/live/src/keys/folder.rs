@@ -43,6 +43,14 @@ pub struct Listing {
     pub nodes: Vec<(NodeName, Certificate)>,
 }
 
+/// Makes an authority and keys in a folder that has the folders of all nodes already, without keys. See [`init`].
+///
+/// # Errors
+/// If files exist or cannot be written.
+pub fn equip(folder: &Path, names: &[NodeName], days: NonZeroU16) -> Result<Changes, KeyError> {
+    make(folder, names, &[], days, Existing::Keep)
+}
+
 /// Makes an authority and its nodes in a folder. Each node lists all others, and they may send it all kinds. Certificates
 /// of nodes are valid for `days`, that of the authority for ten years at least.
 ///
@@ -70,14 +78,24 @@ pub fn init(
     if let Some((name, _)) = there.iter().find(|(name, _)| !names.contains(name)) {
         return Err(KeyError::LeftBehind { name: name.clone(), path: folder.join(name.as_str()) });
     }
+    make(folder, names, &there, days, existing)
+}
+
+fn make(
+    folder: &Path,
+    names: &[NodeName],
+    there: &[(NodeName, Certificate)],
+    days: NonZeroU16,
+    existing: Existing,
+) -> Result<Changes, KeyError> {
     fs::create_dir_all(folder)
         .map_err(|error| KeyError::Write { path: folder.to_owned(), error })?;
-    let lists = Lists::read(folder, names, &there)?;
+    let lists = Lists::read(folder, names, there)?;
     let (authority, key) = Authority::generate(days)?;
     files::write(&folder.join(AUTHORITY_KEY), &key, Readers::Owner, existing)?;
     files::write(&folder.join(AUTHORITY), &authority.certificate_pem, Readers::All, existing)?;
     let issued = names.iter().map(|name| issue(folder, &authority, name, days, existing));
-    lists.write(folder, &there, issued.collect::<Result<_, _>>()?)
+    lists.write(folder, there, issued.collect::<Result<_, _>>()?)
 }
 
 /// Adds a node to the folder of an authority, or renews one. A new node lists all others, and they list it. Of a renewed

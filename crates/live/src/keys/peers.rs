@@ -58,6 +58,11 @@ impl Peer {
         is_listed || kind == Complaint::KIND
     }
 
+    /// True if the peer may send all kinds.
+    pub fn may_send_all(&self) -> bool {
+        self.may_send == MaySend::All
+    }
+
     /// True if the peer may send the message. A numbered message counts as its contents; its receipt may be sent by
     /// each peer.
     pub fn may_send_message(&self, message: &Message) -> bool {

@@ -1,0 +1,138 @@
+//! One node in a process of its own, on any machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use actix::System;
+use haggle_model::Time;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::clock::{Clock, Pace};
+use crate::ending::Progress;
+use crate::join::Joining;
+use crate::keys::Identity;
+use crate::node::{Begin, tell_time};
+use crate::parts::PartId;
+use crate::run::{Ended, LiveError, Plan, begin, open_keeper, wait};
+use crate::status;
+
+/// Everything about a node that is its owner's.
+pub struct Place {
+    /// Its key and its peers.
+    pub identity: Identity,
+    /// Address at which it takes connections.
+    pub listen: String,
+    /// Host and port of each node, by part, as this node reaches them.
+    pub addresses: BTreeMap<PartId, String>,
+    /// Address of its state over HTTP.
+    pub status: Option<String>,
+    /// Records after which its state is written down, and older records go; `None` = all records stay.
+    pub snapshot_every: Option<NonZeroU64>,
+}
+
+/// Runs the node of a part until all nodes agree that the run is over, or `stop` is raised. `watch` gets the time and
+/// the progress of this node now and then.
+///
+/// # Errors
+/// If the node cannot begin or continue. Its journal then has everything up to there.
+pub fn run_node(
+    plan: &Plan,
+    part: PartId,
+    place: Place,
+    stop: &AtomicBool,
+    watch: impl Fn(Time, Progress),
+) -> Result<Ended, LiveError> {
+    System::new().block_on(async {
+        let system = |error| LiveError::System { part, error };
+        let Place { identity, listen, addresses, status, snapshot_every } = place;
+        let listener = TcpListener::bind(&listen).await.map_err(system)?;
+        let (identity, addresses) = (Arc::new(identity), Arc::new(addresses));
+        let joining = Joining {
+            part,
+            identity: Arc::clone(&identity),
+            run: Arc::clone(&plan.run),
+            addresses: Arc::clone(&addresses),
+        };
+        let clock_file = plan.node_folder(part).join("clock");
+        let known = read_epoch(&clock_file).map_err(system)?;
+        let join = async {
+            match known {
+                Some(epoch) => {
+                    let known = Pace { epoch, scale: plan.run.scale };
+                    Ok((joining.again(known).await?, BTreeMap::new()))
+                }
+                None => joining.first(&listener).await,
+            }
+        };
+        let (learnt, waiting) = tokio::select! {
+            joined = join => joined.map_err(|error| LiveError::Join { part, error })?,
+            () = raised(stop) => return Ok(Ended::Stopped),
+        };
+        let pace = learnt.pace;
+        write_epoch(&clock_file, pace.epoch).map_err(system)?;
+        if let Some(round_trip) = learnt.round_trip {
+            judge(plan, round_trip);
+        }
+        let keeper = open_keeper(plan, part)?;
+        let clock = Clock::new(pace);
+        let waiting = joining.tell(waiting, Some(clock)).await;
+        let (events, mut happened) = mpsc::unbounded_channel();
+        let node = begin(plan, snapshot_every, keeper, identity, clock, listener, events);
+        if let Some(address) = status {
+            status::serve(&address, node.clone()).map_err(system)?;
+        }
+        for link in waiting.into_values() {
+            actix::spawn(tell_time(link, node.clone()));
+        }
+        node.do_send(Begin { addresses });
+        wait(clock, stop, &[node], &mut happened, watch).await
+    })
+}
+
+/// Warns if messages take too long for the shortest hold of the run.
+fn judge(plan: &Plan, round_trip: Duration) {
+    let milliseconds = 1e3 * round_trip.as_secs_f64();
+    match plan.largest_scale(round_trip) {
+        Some(largest) if largest < plan.run.scale => tracing::warn!(
+            scale = plan.run.scale,
+            largest,
+            round_trip_ms = milliseconds,
+            "a round trip takes more than a tenth of the shortest hold: promises may end too early"
+        ),
+        largest => tracing::info!(round_trip_ms = milliseconds, ?largest, "the time is known"),
+    }
+}
+
+async fn raised(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Time zero of the run by the clock of this machine, if the node has begun before.
+fn read_epoch(path: &Path) -> io::Result<Option<i64>> {
+    match fs::read_to_string(path) {
+        Ok(text) => text.trim().parse().map(Some).map_err(|_| {
+            let text = format!("{} has no time in microseconds since 1970", path.display());
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn write_epoch(path: &PathBuf, epoch: i64) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(file, "{epoch}")?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|it| it.error)?;
+    fs::File::open(folder)?.sync_all()
+}
