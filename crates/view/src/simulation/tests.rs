@@ -459,6 +459,19 @@ fn numbers_that_are_missing_fit_no_condition() {
 }
 
 #[test]
+fn a_condition_without_an_answer_ends_the_step_there() {
+    let view = view(quickstart());
+    // No number that it contains shows this beforehand.
+    let ended = step(&view, r#"{"condition": "jobs * jobs == 49 && now"}"#);
+    let reason = "the step ended, because the condition is neither true nor false here: ";
+    assert!(ended.starts_with(reason), "{ended}");
+    let moment = view.stepper.moment();
+    assert_eq!((moment.phase, moment.past.arrived), (Phase::Paused, 7));
+    // The run goes on.
+    assert_eq!(step(&view, r#"{"messages": 3}"#), "3 messages were delivered");
+}
+
+#[test]
 fn the_manual_has_the_numbers_of_conditions() {
     let page = include_str!("../../../../docs/internals/stepping.md");
     for it in super::measures::MEASURES {
@@ -488,6 +501,8 @@ fn broken_requests_are_refused() {
         r#"{"condition": "jobs + 1"}"#,
         r#"{"condition": "jobs > 5 && messages"}"#,
         r#"{"condition": "waits > 1"}"#,
+        r#"{"condition": "jobs == 7 && now"}"#,
+        r#"{"condition": "if jobs > 5 { 3 } else { jobs > 4 }"}"#,
         r#"{"starts": -4}"#,
         r#"{"messages": 99999999999999999999999}"#,
     ] {
