@@ -732,6 +732,7 @@ fn a_branch_has_the_same_past_and_another_future() {
         r#"{}"#,
         r#"{"set": ["nothing"]}"#,
         r#"{"set": ["provider.nobody.policy=fcfs"]}"#,
+        r#"{"set": ["provider.north.policy=nonsense", "provider.north.speed=0"]}"#,
         r#"{"fail": ["x"]}"#,
         r#"{"fail": ["nobody:1@9d"]}"#,
         r#"{"submit": "["}"#,
@@ -740,6 +741,12 @@ fn a_branch_has_the_same_past_and_another_future() {
         let refused = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
         let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
         assert!((400..500).contains(&refused.status), "{request}");
+        let told = [refused.error, refused.help.unwrap_or_default()].join(" ");
+        assert!(!told.contains("after the change at"), "{told}");
+        assert!(
+            !told.contains(&format!("{}us", base.stepper.moment().now.as_micros() + 1)),
+            "{told}"
+        );
     }
 }
 
