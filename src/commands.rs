@@ -14,7 +14,7 @@ use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError, Source};
 use crate::slurm::SlurmError;
 use clap::builder::RangedU64ValueParser;
 use haggle_plots::PlotError;
-use haggle_results::{ResultsError, RunReader, SweepFolder};
+use haggle_results::{ResultsError, RunReader, SweepFolder, Table};
 use haggle_workflows::files::FileError;
 use haggle_workflows::schedule::ProblemError;
 use haggle_workflows::shapes::ShapeError;
@@ -200,6 +200,15 @@ pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
             hint: format!("name the folder of one of its runs, such as {}", one.display()),
         });
     }
+    if has_results(folder) {
+        return Err(Error::Unfit {
+            message: format!(
+                "`{}` is the folder of a run without its provenance.json",
+                folder.display()
+            ),
+            hint: "carry out its scenario.toml again: `haggle run`".to_owned(),
+        });
+    }
     if plot::is_sweep(folder) {
         return Err(Error::Unfit {
             message: format!("`{}` is the folder of a sweep", folder.display()),
@@ -212,15 +221,41 @@ pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     Err(Error::NoResults(folder.to_owned()))
 }
 
+/// True if a folder has the summary or a table of a run.
+fn has_results(folder: &Path) -> bool {
+    let has_table =
+        || RunReader::open(folder).is_ok_and(|run| Table::ALL.into_iter().any(|it| run.has(it)));
+    folder.join("summary.json").exists() || has_table()
+}
+
+/// A run of a sweep's folder.
+struct RunBelow {
+    /// Its number in the sweep.
+    number: usize,
+    /// Its folder, relative to that of the sweep.
+    folder: PathBuf,
+    /// True if it has this folder, or is in a pack.
+    is_there: bool,
+}
+
+/// The runs of a sweep's folder by its scenario, in the order of their numbers.
+fn runs_below(folder: &Path) -> Result<Vec<RunBelow>, Error> {
+    let scenario = Source::read(&folder.join("scenario.toml"))?;
+    let experiment = Experiment::read_with(scenario, Logs::Ignore, own_rules())?;
+    let there = SweepFolder::open(folder)?;
+    let below = experiment.runs().map(|run| RunBelow {
+        is_there: matches!(there.run(run.number, &run.folder()), Ok(Some(_))),
+        number: run.number,
+        folder: run.folder(),
+    });
+    Ok(below.collect())
+}
+
 /// The first run of a sweep that has a folder of its own or is packed.
 fn run_below(folder: &Path) -> Option<PathBuf> {
-    let scenario = Source::read(&folder.join("scenario.toml")).ok()?;
-    let experiment = Experiment::read_with(scenario, Logs::Ignore, own_rules()).ok()?;
-    let there = SweepFolder::open(folder).ok()?;
-    let mut runs = experiment.runs();
     // The lowest number, so that the hint is the same each time.
-    let first = runs.find(|run| matches!(there.run(run.number, &run.folder()), Ok(Some(_))))?;
-    Some(folder.join(first.folder()))
+    let first = runs_below(folder).ok()?.into_iter().find(|run| run.is_there)?;
+    Some(folder.join(first.folder))
 }
 
 /// Prints data to standard output.

@@ -7,7 +7,7 @@ use haggle::results::RunReader;
 use haggle_perfetto::proto::{Data, EventType, Trace, TrackDescriptor, TrackEvent};
 use prost::Message;
 
-use crate::command::Folder;
+use crate::command::{Folder, stderr_of, unwrapped};
 
 /// The cells of a column.
 fn cells(csv: &str, name: &str) -> Vec<String> {
@@ -191,4 +191,56 @@ format = "csv"
     let none = folder.haggle(&["export", "perfetto", "state.toml", "-o", "other.pftrace"]);
     assert!(!none.starts_with("exit code: 0"), "{none}");
     assert!(!folder.path().join("other.pftrace").exists());
+}
+
+#[test]
+fn a_run_with_impossible_values_is_refused() {
+    let folder = Folder::with(&[]);
+    let shown =
+        folder.haggle(&["run", "--example", "failing-sites", "-o", "out", "--format", "csv"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let export = || folder.haggle(&["export", "perfetto", "out", "-o", "out.pftrace", "--force"]);
+    assert!(export().starts_with("exit code: 0"));
+    for (table, column, value) in [
+        ("attempts", "queued_time", "1e308"),
+        ("attempts", "finish_time", "-1"),
+        ("attempts", "requested_number_of_resources", "0"),
+        ("attempts", "promised_finish_time", "nan"),
+        ("jobs", "left_time", "1e308"),
+        ("placements", "first_resource", "-1"),
+        ("placements", "last_resource", "9223372036854775807"),
+        ("outages", "failure_time", "-1"),
+        ("messages", "time", "inf"),
+        ("messages", "job", "-1"),
+    ] {
+        let path = folder.path().join("out").join(format!("{table}.csv"));
+        let before = fs::read_to_string(&path).expect("a table");
+        let names = before.lines().next().expect("a header").split(',');
+        let at = names.into_iter().position(|it| it == column).expect(column);
+        let change = |(number, line): (usize, &str)| match number {
+            // The line of the third row.
+            3 => {
+                let mut cells = Vec::from_iter(line.split(','));
+                cells[at] = value;
+                cells.join(",") + "\n"
+            }
+            _ => format!("{line}\n"),
+        };
+        let changed = String::from_iter(before.lines().enumerate().map(change));
+        fs::write(&path, changed).expect("it can be written");
+        let shown = export();
+        assert!(shown.starts_with("exit code: 3"), "{column} {value}: {shown}");
+        let told = unwrapped(stderr_of(&shown));
+        for part in [format!("{table}.csv"), format!("row 3, column `{column}`")] {
+            assert!(told.contains(&part), "{column} {value}: {shown}");
+        }
+        fs::write(&path, before).expect("it can be written");
+    }
+    // A run without its provenance is no sweep.
+    fs::remove_file(folder.path().join("out/provenance.json")).expect("it is there");
+    let told = export();
+    assert!(told.starts_with("exit code: 2"), "{told}");
+    let told = unwrapped(stderr_of(&told));
+    assert!(told.contains("`out` is the folder of a run without its provenance.json"), "{told}");
+    assert!(!told.contains("sweep"), "{told}");
 }

@@ -153,6 +153,37 @@ fn tables_of_another_run_are_a_problem() {
 }
 
 #[test]
+fn a_missing_scenario_and_a_missing_run_are_problems() {
+    let folder = Folder::with(&[("small.toml", SCENARIO)]);
+    let check = |path: &str| folder.haggle(&["view", "--no-open", path, "--for", "0s"]);
+    folder.haggle(&["sweep", "small.toml", "-o", "loose"]);
+    folder.haggle(&["sweep", "small.toml", "-o", "packed", "--pack", "10"]);
+    for sweep in ["loose", "packed", "loose/policy=easy"] {
+        let shown = check(sweep);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+    }
+    let seed = folder.names_in("loose/policy=easy").pop().expect("a run");
+    let run = format!("policy=easy/{seed}");
+    std::fs::remove_dir_all(folder.path().join("loose").join(&run)).expect("it is there");
+    let shown = check("loose");
+    assert!(shown.starts_with("exit code: 1"), "{shown}");
+    let problem = format!("loose: run 1 is missing: there is no folder `{run}`");
+    assert!(unwrapped(stderr_of(&shown)).contains(&problem), "{shown}");
+    // The other run is whole.
+    let other = format!("loose/policy=fcfs/{seed}");
+    assert!(check(&other).starts_with("exit code: 0"));
+    for (path, problem) in [
+        (other.as_str(), "`scenario.toml` is missing, so the run cannot be repeated"),
+        ("loose", "its runs are not known: "),
+    ] {
+        std::fs::remove_file(folder.path().join(path).join("scenario.toml")).expect("it is there");
+        let shown = check(path);
+        assert!(shown.starts_with("exit code: 1"), "{shown}");
+        assert!(unwrapped(stderr_of(&shown)).contains(problem), "{shown}");
+    }
+}
+
+#[test]
 fn one_run_of_a_sweep_is_stepped() {
     let folder = Folder::with(&[("small.toml", SCENARIO)]);
     let view = |more: &[&str]| {

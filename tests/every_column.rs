@@ -1,4 +1,5 @@
-//! Every column, every word of a column and every number of the summary occurs in some run.
+//! Every column, every word of a column and every number of the summary occurs in some run, and each number of a run is
+//! one that its column can have.
 //!
 //! The columns come from the format and the words from the manual, so a new one is tested as soon
 //! as it exists. The runs are those of `every_key/`, of the scenarios of the repository that need
@@ -11,6 +12,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use haggle_results::columns::{Column, Kind, Missing};
+use haggle_results::reader::Rows;
 use haggle_results::{RunReader, Table};
 use serde_json::Value;
 
@@ -75,6 +77,10 @@ fn is_one_run(scenario: &Path) -> bool {
 impl Had {
     fn take(&mut self, run: &RunReader) {
         for table in Table::ALL.into_iter().filter(|table| run.has(*table)) {
+            let all = run.in_batches(table, &names_of(table), &Rows::all(), |batch| {
+                batch.refuse_impossible(table)
+            });
+            all.expect("each number is possible");
             for column in table.columns() {
                 let name = name(table, column);
                 let data = run.columns(table, &[column.name]).expect("the table is whole");
@@ -126,6 +132,10 @@ impl Had {
             _ => {}
         }
     }
+}
+
+fn names_of(table: Table) -> Vec<&'static str> {
+    table.columns().iter().map(|it| it.name).collect()
 }
 
 fn name(table: Table, column: &Column) -> String {

@@ -17,7 +17,7 @@ use haggle_plots::load::Tables;
 use haggle_results::RunReader;
 
 use super::compare::axis_value;
-use super::{Error, complete, open_run, print};
+use super::{Error, complete, has_results, open_run, print};
 use crate::exit::Exit;
 
 /// Draw figures of a run or of a sweep, or compare several runs in one figure
@@ -135,9 +135,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// A sweep's folder has a scenario of its own, but no provenance.
+/// A sweep's folder has a scenario of its own, but neither a provenance nor results of a run.
 pub(crate) fn is_sweep(folder: &Path) -> bool {
-    folder.join("scenario.toml").exists() && !folder.join("provenance.json").exists()
+    folder.join("scenario.toml").exists()
+        && !folder.join("provenance.json").exists()
+        && !has_results(folder)
 }
 
 fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {

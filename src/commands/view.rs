@@ -15,8 +15,9 @@ use haggle_view::simulation::{self, Simulated};
 use haggle_view::{View, Views};
 
 use super::example::setting;
+use super::plot::is_sweep;
 use super::run::DriverName;
-use super::{Error, complete, is_results, open_run, print, read_scenario, seeds};
+use super::{Error, complete, is_results, open_run, print, read_scenario, runs_below, seeds};
 use crate::command::own_rules;
 use crate::exit::Exit;
 use crate::interrupt::{self, STOP, while_waiting};
@@ -111,7 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let only_checks = ends.read.is_some();
     server.serve(move || ends.is_now()).map_err(Error::Output)?;
     if !STOP.load(Ordering::Acquire) && only_checks {
-        return checked(&opened);
+        return checked(&opened, &args.folders);
     }
     Ok(match interrupt::interrupted() {
         // Ctrl-C is the usual end.
@@ -120,9 +121,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     })
 }
 
-/// Prints the problems of runs whose tables have been read, and the tables that were changed after their run.
-fn checked(opened: &[Arc<RunView>]) -> Result<Exit, Error> {
+/// Prints the problems of runs whose tables have been read, the tables that were changed after their run, and the runs
+/// of sweeps that are missing.
+fn checked(opened: &[Arc<RunView>], folders: &[PathBuf]) -> Result<Exit, Error> {
     let mut exit = Exit::Success;
+    for folder in folders.iter().filter(|it| is_whole_sweep(it, opened)) {
+        for problem in missing_in(folder) {
+            say(&format!("{}: {problem}\n", folder.display()));
+            exit = Exit::Differs;
+        }
+    }
     for view in opened {
         let path = view.identity().path;
         let mut problems = view.problems();
@@ -139,6 +147,31 @@ fn checked(opened: &[Arc<RunView>]) -> Result<Exit, Error> {
         }
     }
     Ok(exit)
+}
+
+/// True for the folder of a sweep, and false for a run, a scenario, or a folder below that of a sweep.
+fn is_whole_sweep(folder: &Path, opened: &[Arc<RunView>]) -> bool {
+    let is_run = || opened.iter().any(|it| it.identity().path == folder);
+    let is_below = || folder.ancestors().skip(1).any(is_sweep);
+    folder.is_dir() && !is_run() && !is_below()
+}
+
+/// Most missing runs of a sweep that are named.
+const MISSING_MAX: usize = 20;
+
+/// The runs of a sweep that are missing, in words.
+fn missing_in(sweep: &Path) -> Vec<String> {
+    let runs = match runs_below(sweep) {
+        Ok(runs) => runs,
+        Err(error) => return vec![format!("its runs are not known: {error}")],
+    };
+    let missing = Vec::from_iter(runs.iter().filter(|run| !run.is_there));
+    let named = missing.iter().take(MISSING_MAX).map(|run| {
+        format!("run {} is missing: there is no folder `{}`", run.number, run.folder.display())
+    });
+    let rest = missing.len().saturating_sub(MISSING_MAX);
+    let rest = (rest > 0).then(|| format!("{rest} more runs are missing"));
+    named.chain(rest).collect()
 }
 
 /// When the command ends.

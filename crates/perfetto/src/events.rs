@@ -27,14 +27,15 @@ pub struct Counts {
 /// Writes a run as a trace, and counts its contents. Tables that a run does not have are left out.
 ///
 /// # Errors
-/// If a table is damaged, the run has no `attempts`, or `out` fails.
+/// If a table is damaged, or has a number that no run has, the run has no `attempts`, or `out` fails.
 pub fn write(run: &RunReader, out: impl Write) -> Result<Counts, TraceError> {
+    refuse_damaged(run)?;
     let attempts = Attempt::all(run)?;
     let outages = Outage::all(run)?;
     let held = Held::all(run)?;
     let firsts = attempts.iter().filter_map(|it| it.queued.or(it.start));
     let firsts = firsts.chain(outages.iter().map(|it| it.from));
-    let origin = firsts.filter(|it| it.is_finite()).fold(0.0, f64::min);
+    let origin = firsts.fold(0.0, f64::min);
     let mut out = Packets::new(out, origin);
     let mut actors = Actors::default();
 
@@ -76,6 +77,15 @@ pub fn write(run: &RunReader, out: impl Write) -> Result<Counts, TraceError> {
     }
     counts.messages = messages(run, &mut actors, &mut out)?;
     Ok(counts)
+}
+
+/// Refuses tables with rows that no run has, before anything is written.
+fn refuse_damaged(run: &RunReader) -> Result<(), TraceError> {
+    let tables = [Table::Jobs, Table::Attempts, Table::Placements, Table::Outages, Table::Messages];
+    for table in tables.into_iter().filter(|it| run.has(*it)) {
+        run.check(table, &|| false, &mut |data| data.refuse_impossible(table))?;
+    }
+    Ok(())
 }
 
 /// A row of `attempts`.
@@ -200,11 +210,7 @@ impl Held {
                 else {
                     continue;
                 };
-                // A damaged row has a number that no machine has.
-                let processors = last.checked_sub(first).and_then(|it| it.checked_add(1));
-                let is_real = |it: &i64| (1..=i64::from(u32::MAX)).contains(it);
-                let Some(processors) = processors.filter(is_real) else { continue };
-                let held = Held { from, to, processors };
+                let held = Held { from, to, processors: last - first + 1 };
                 let provider = text(&data, "provider", row);
                 all.entry(provider).or_default().push(held);
             }
@@ -281,7 +287,6 @@ fn lanes<T, W: Write>(
     out: &mut Packets<W>,
     describe: impl Fn(&T) -> TrackEventWith,
 ) -> Result<u64, TraceError> {
-    spans.retain(|((from, to), _)| from.is_finite() && to.is_finite());
     // Stable: intervals of one beginning keep the order of their table.
     spans.sort_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
     // Tracks by the end of their last interval.
@@ -363,7 +368,6 @@ fn counter<W: Write>(
     for (from, to, size) in spans {
         changes.extend([(from, size), (to.max(from), -size)]);
     }
-    changes.retain(|(at, _)| at.is_finite());
     changes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let track = out.counter(name, unit, parent)?;
     let mut value = 0;
@@ -384,7 +388,7 @@ fn promises<W: Write>(
     out: &mut Packets<W>,
 ) -> Result<(), TraceError> {
     let promised = attempts.iter().filter_map(|it| Some((it.promised?, *it)));
-    let mut promised = Vec::from_iter(promised.filter(|(at, _)| at.is_finite()));
+    let mut promised = Vec::from_iter(promised);
     promised.sort_by(|a, b| a.0.total_cmp(&b.0));
     if promised.is_empty() {
         return Ok(());

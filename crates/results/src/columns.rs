@@ -49,6 +49,8 @@ pub struct Column {
     pub formula: &'static str,
     /// The reason for missing values, or the number that stands for unknown.
     pub missing: Missing,
+    /// Of numbers: the values that a run can have.
+    pub range: Range,
     /// True if the digest of a table skips this column when it has no value. Columns that few runs use
     /// are added to existing tables in this way.
     pub if_used: bool,
@@ -62,11 +64,80 @@ impl Column {
         formula: &'static str,
         missing: Missing,
     ) -> Column {
-        Column { name, kind: K::KIND, words: K::WORDS, unit, formula, missing, if_used: false }
+        let least = match missing {
+            Missing::Number(_) => UNKNOWN,
+            Missing::Never | Missing::Empty(_) => 0.0,
+        };
+        let most = match K::KIND {
+            Kind::Seconds => SECONDS_MOST,
+            Kind::Real => REAL_MOST,
+            Kind::Integer => u32::MAX as f64,
+            Kind::Word | Kind::Text => 0.0,
+        };
+        let (kind, words, range) = (K::KIND, K::WORDS, Range { least, most });
+        Column { name, kind, words, unit, formula, missing, range, if_used: false }
     }
 
     pub(crate) const fn if_used(self) -> Column {
         Column { if_used: true, ..self }
+    }
+
+    /// Numbers that begin at 1, and numbers of things of which there is at least one.
+    pub(crate) const fn at_least_one(self) -> Column {
+        self.with_least(1.0)
+    }
+
+    /// -1 stands for nothing.
+    pub(crate) const fn or_none(self) -> Column {
+        self.with_least(UNKNOWN)
+    }
+
+    /// Times that may be before the run: those of jobs of a start state.
+    pub(crate) const fn also_before_run(self) -> Column {
+        self.with_least(-SECONDS_MOST)
+    }
+
+    /// Integers of 64 bits that are not negative: bytes, and counts over the whole run.
+    pub(crate) const fn large(self) -> Column {
+        self.with_most(INTEGER_MOST)
+    }
+
+    /// Any integers, which files of users have.
+    pub(crate) const fn any_integer(self) -> Column {
+        self.with_least(-INTEGER_MOST).with_most(INTEGER_MOST)
+    }
+
+    const fn with_least(self, least: f64) -> Column {
+        Column { range: Range { least, ..self.range }, ..self }
+    }
+
+    /// With no greater values than these.
+    pub(crate) const fn with_most(self, most: f64) -> Column {
+        Column { range: Range { most, ..self.range }, ..self }
+    }
+}
+
+/// Number that stands for unknown.
+const UNKNOWN: f64 = -1.0;
+/// Times are kept as microseconds in 64 bits.
+const SECONDS_MOST: f64 = i64::MAX as f64 / 1e6;
+/// Greater than all products of times, processors and speeds.
+const REAL_MOST: f64 = 1e30;
+const INTEGER_MOST: f64 = i64::MAX as f64;
+
+/// Values that a column of numbers can have in a run; both ends are included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The least one.
+    pub least: f64,
+    /// The greatest one.
+    pub most: f64,
+}
+
+impl Range {
+    /// True if a run can have this value. No run has infinite values, or values that are no numbers.
+    pub fn has(self, value: f64) -> bool {
+        (self.least..=self.most).contains(&value)
     }
 }
 
@@ -112,12 +183,12 @@ macro_rules! tables {
             /// `look` gets all columns of each batch of rows that has them. It ends early once `is_needless` is true.
             ///
             /// # Errors
-            /// If the table is missing or damaged.
+            /// If the table is missing or damaged, or `look` fails.
             pub fn check(
                 &self,
                 table: Table,
                 is_needless: &dyn Fn() -> bool,
-                look: &mut dyn FnMut(&TableData),
+                look: &mut dyn FnMut(&TableData) -> Result<(), ResultsError>,
             ) -> Result<(), ResultsError> {
                 match table {
                     $(Table::$table => self.check_rows::<crate::tables::$row>(is_needless, look),)*
@@ -194,6 +265,36 @@ impl Table {
     /// Its columns, in order.
     pub const fn columns(self) -> &'static [Column] {
         self.definition().columns
+    }
+
+    /// Columns of intervals: their beginnings and their ends, which are not smaller.
+    pub const fn intervals(self) -> &'static [[&'static str; 2]] {
+        const PROCESSORS: [&str; 2] = ["first_resource", "last_resource"];
+        const TIME: [&str; 2] = ["starting_time", "finish_time"];
+        match self {
+            Table::Jobs | Table::Attempts | Table::Workflows => &[TIME],
+            Table::Placements | Table::Maintenance => &[TIME, PROCESSORS],
+            Table::Intervals => &[TIME, ["first_phase", "last_phase"]],
+            Table::Outages => &[["failure_time", "restoration_time"], PROCESSORS],
+            Table::Failures => &[PROCESSORS],
+            Table::Crashes => &[["crash_time", "restart_time"]],
+            Table::Checkpoints => &[["requested_time", "written_time"]],
+            Table::Inputs => &[["sent_time", "arrival_time"]],
+            Table::Messages
+            | Table::MessageCounts
+            | Table::MessageFaults
+            | Table::Disclosures
+            | Table::Offers
+            | Table::Reservations
+            | Table::Displacements
+            | Table::Moves
+            | Table::Bookings
+            | Table::Transactions
+            | Table::Holds
+            | Table::Resources
+            | Table::Transfers
+            | Table::Tasks => &[],
+        }
     }
 }
 

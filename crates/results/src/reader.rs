@@ -139,6 +139,17 @@ pub enum CellValue<'a> {
     Text(&'a str),
 }
 
+/// A number that no run has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impossible {
+    /// Name of its column.
+    pub column: &'static str,
+    /// Number of its row among those that were read, from 1.
+    pub row: usize,
+    /// The number in digits.
+    pub value: String,
+}
+
 /// Consumer of rows that have been read.
 type Take<'t> = dyn FnMut(&mut Batch) -> Result<(), ResultsError> + 't;
 
@@ -461,6 +472,25 @@ impl ColumnData {
         }
     }
 
+    /// A number as a float.
+    fn number(&self, row: usize) -> Option<f64> {
+        match self {
+            ColumnData::Real(values) => values.get(row).copied().flatten(),
+            ColumnData::Integer(values) => values.get(row).copied().flatten().map(|it| it as f64),
+            ColumnData::Text(_) => None,
+        }
+    }
+
+    /// A number in digits, few for a large float.
+    fn in_digits(&self, row: usize) -> String {
+        match self {
+            ColumnData::Integer(values) => {
+                values.get(row).copied().flatten().map_or_else(String::new, |it| it.to_string())
+            }
+            _ => self.number(row).map_or_else(String::new, |it| format!("{it:?}")),
+        }
+    }
+
     fn type_name(&self) -> &'static str {
         match self {
             ColumnData::Real(_) => "float",
@@ -487,6 +517,53 @@ impl TableData {
             ColumnData::Text(texts) => texts.at(row).map(CellValue::Text),
         };
         value.unwrap_or(CellValue::Missing)
+    }
+
+    /// Numbers of these columns that no run has ([`Column::range`](crate::columns::Column::range)), by column.
+    pub fn impossible(&self, table: Table) -> impl Iterator<Item = Impossible> {
+        let read = table.columns().iter().filter_map(|it| Some((it, self.column(it.name).ok()?)));
+        read.flat_map(move |(column, values)| {
+            let is_odd = |row: &usize| values.number(*row).is_some_and(|it| !column.range.has(it));
+            let odd = (0..self.rows).filter(is_odd);
+            odd.map(move |row| Impossible {
+                column: column.name,
+                row: self.first + row + 1,
+                value: values.in_digits(row),
+            })
+        })
+    }
+
+    /// Rows in which an interval of these columns ends before it begins. Each has the columns of the beginning and the
+    /// end, and the number of the row among those that were read, from 1.
+    pub fn reversed(
+        &self,
+        table: Table,
+    ) -> impl Iterator<Item = (&'static [&'static str; 2], usize)> {
+        table.intervals().iter().flat_map(move |ends| {
+            let read = ends.map(|name| self.column(name).ok());
+            let is_reversed = move |row: &usize| {
+                let [begin, end] = read.map(|it| it?.number(*row));
+                begin.zip(end).is_some_and(|(begin, end)| end < begin)
+            };
+            (0..self.rows).filter(is_reversed).map(move |row| (ends, self.first + row + 1))
+        })
+    }
+
+    /// Refuses numbers that no run has, and intervals that end before they begin.
+    ///
+    /// # Errors
+    /// If there is one. It names the file, the row and the column.
+    pub fn refuse_impossible(&self, table: Table) -> Result<(), ResultsError> {
+        let damaged = |reason: String| Err(ResultsError::damaged(&self.path, reason));
+        if let Some(Impossible { column, row, value }) = self.impossible(table).next() {
+            return damaged(format!("row {row}, column `{column}`: no run has the number {value}"));
+        }
+        match self.reversed(table).next() {
+            Some(([begin, end], row)) => {
+                damaged(format!("row {row}, column `{end}`: it is before `{begin}`"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// A column of any type.

@@ -12,8 +12,9 @@
 //!    └ the field of row and cells
 //! ```
 //!
-//! A column that is added to an existing table, and that few runs use, ends with `if_used`. A new table
-//! is a file here and a line in `columns.rs`.
+//! A column that is added to an existing table, and that few runs use, ends with `if_used`. Numbers are not negative,
+//! and integers have 32 bits, unless a word behind the column says otherwise (`at_least_one`, `or_none`, `also_before_run`,
+//! `large`, `any_integer` of [`Column`](crate::columns::Column)). A new table is a file here and a line in `columns.rs`.
 
 mod attempts;
 mod bookings;
@@ -162,6 +163,8 @@ kinds! {
 pub(crate) trait Cell<K>: Sized {
     /// True if the value may be missing.
     const IS_OPTIONAL: bool = false;
+    /// True if the value is 0 or 1.
+    const IS_FLAG: bool = false;
     /// Value as the writer gives it.
     type Given<'a>;
 
@@ -174,6 +177,7 @@ pub(crate) trait Cell<K>: Sized {
 
 impl<K, T: Cell<K>> Cell<K> for Option<T> {
     const IS_OPTIONAL: bool = true;
+    const IS_FLAG: bool = T::IS_FLAG;
     type Given<'a> = Option<T::Given<'a>>;
 
     fn give(given: Option<T::Given<'_>>, column: &mut Values) {
@@ -225,6 +229,7 @@ impl Cell<Integer> for i64 {
 }
 
 impl Cell<Integer> for bool {
+    const IS_FLAG: bool = true;
     type Given<'a> = bool;
 
     fn give(value: bool, column: &mut Values) {
@@ -317,7 +322,7 @@ macro_rules! table {
         $(#[$doc:meta])*
         $row:ident, $cells:ident;
 
-        $($field:ident: $read:ty = $kind:ident, $column:literal, $unit:literal, $meaning:literal, $missing:expr $(, $flag:ident)?;)*
+        $($field:ident: $read:ty = $kind:ident, $column:literal, $unit:literal, $meaning:literal, $missing:expr $(, $flag:ident)*;)*
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
@@ -337,8 +342,9 @@ macro_rules! table {
                 columns: &[$({
                     let missing = $missing;
                     assert!($crate::tables::is_empty(missing) == <$read as $crate::tables::Cell<$kind>>::IS_OPTIONAL, $column);
-                    $crate::columns::Column::of::<$kind>($column, $unit, $meaning, missing)
-                        $(.$flag())?
+                    let column = $crate::columns::Column::of::<$kind>($column, $unit, $meaning, missing)
+                        $(.$flag())*;
+                    if <$read as $crate::tables::Cell<$kind>>::IS_FLAG { column.with_most(1.0) } else { column }
                 }),*],
             };
         }

@@ -157,7 +157,10 @@ impl View for Seen {
         let mut answer = self.view.job(job)?;
         if self.known.described.contains(&job) {
             let hidden = |it: &&mut JobValue| !is_description(it.name);
-            answer.values.iter_mut().filter(hidden).for_each(|it| it.value = Value::Null);
+            answer.values.iter_mut().filter(hidden).for_each(|it| {
+                it.value = Value::Null;
+                it.hidden = true;
+            });
         }
         answer.attempts.retain(|it| self.is_me(&it.provider));
         let own = Vec::from_iter(answer.attempts.iter().map(|it| it.attempt));

@@ -305,6 +305,8 @@ pub struct JobValue {
     pub name: &'static str,
     /// Value.
     pub value: serde_json::Value,
+    /// True if an actor that sees the job does not know the value.
+    pub hidden: bool,
     /// Unit.
     pub unit: &'static str,
     /// Meaning.

@@ -12,6 +12,7 @@ use haggle_results::pack::Pack;
 use serde_json::json;
 
 use super::tell_failed;
+use crate::commands::plot::is_sweep;
 use crate::commands::table::{count, duration};
 use crate::commands::{Error, print};
 use crate::exit::Exit;
@@ -50,8 +51,7 @@ struct Status {
 /// Prints the state.
 pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     let scenario = args.folder.join("scenario.toml");
-    // The folder of a run has a scenario, too, but only it has a provenance.
-    if !scenario.exists() || args.folder.join("provenance.json").exists() {
+    if !is_sweep(&args.folder) {
         return Err(Error::Unfit {
             message: format!("`{}` is not the folder of a sweep", args.folder.display()),
             hint: "name the folder given to `haggle sweep` with -o, such as runs/NAME".to_owned(),

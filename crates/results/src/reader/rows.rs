@@ -16,7 +16,7 @@ impl RunReader {
     pub(crate) fn check_rows<T: ReadRow>(
         &self,
         is_needless: &dyn Fn() -> bool,
-        look: &mut dyn FnMut(&TableData),
+        look: &mut dyn FnMut(&TableData) -> Result<(), ResultsError>,
     ) -> Result<(), ResultsError> {
         self.each_batch(T::TABLE, T::COLUMNS, &Rows::all(), Keep::Batch, &mut |data| {
             if is_needless() {
@@ -24,8 +24,7 @@ impl RunReader {
             }
             let mut rows = 0..data.rows();
             rows.try_for_each(|at| T::read(&Row { data: &data, at }).map(drop))?;
-            look(&data);
-            Ok(())
+            look(&data)
         })
     }
 

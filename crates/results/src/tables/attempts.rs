@@ -24,15 +24,15 @@ table! {
     AttemptRow, AttemptCells;
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
-    job_id: i64 = Integer, "job_id", "", "the job's number in its workload", Never;
+    job_id: i64 = Integer, "job_id", "", "the job's number in its workload", Never, any_integer;
     workload: String = Workload, "workload_name", "", "name of the workload", Never;
-    attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1; on a grid, a number is missing where a resource refused", Never;
+    attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1; on a grid, a number is missing where a resource refused", Never, at_least_one;
     provider: String = Provider, "provider", "", "the provider, the cluster or the resource of a grid", Never;
-    submit: f64 = Seconds, "submission_time", "s", "submission by the job's user", Never;
-    queued: Option<f64> = Seconds, "queued_time", "s", "time at which the provider queued it; on a grid, at which it got its slot", Empty("not recorded");
-    start: Option<f64> = Seconds, "starting_time", "s", "start; on a grid, beginning of computing", NOT_STARTED;
+    submit: f64 = Seconds, "submission_time", "s", "submission by the job's user", Never, also_before_run;
+    queued: Option<f64> = Seconds, "queued_time", "s", "time at which the provider queued it; on a grid, at which it got its slot", Empty("not recorded"), also_before_run;
+    start: Option<f64> = Seconds, "starting_time", "s", "start; on a grid, beginning of computing", NOT_STARTED, also_before_run;
     end: Option<f64> = Seconds, "finish_time", "s", "end, output included, or end of the run", Empty("a share of which no task ran");
-    processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once, or got if it is moldable; of a share, its tasks", Never;
+    processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once, or got if it is moldable; of a share, its tasks", Never, at_least_one;
     allocated: Option<ProcessorSet> = Text, "allocated_resources", "", "its processors, as in `jobs`; on a grid, the processor of its resource, which other jobs may share", NOT_STARTED;
     outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, no longer needed), `failed` (its processors or its resource failed), `given_up` (a part that ran although its job did not run as a whole), `unfinished` (the run stopped); on a grid also `moved` (it continued on another resource) and `stranded` (its data came from a resource that failed)", Never;
     promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised for this attempt", Empty("no promise");

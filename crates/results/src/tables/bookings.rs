@@ -14,11 +14,11 @@ table! {
     BookingRow, BookingCells;
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
-    number: i64 = Integer, "number", "", "number of the place, from 1", Never;
+    number: i64 = Integer, "number", "", "number of the place, from 1", Never, at_least_one;
     time: f64 = Seconds, "time", "s", "time at which all providers were ready for it", Never;
     asked_by: Option<String> = Actor, "asked_by", "", "the provider with idle processors that had requested the move", Empty("its first place");
     holder: String = Actor, "holder", "", "the provider of the part", Never;
-    processors: i64 = Integer, "processors", "processors", "the part's processors", Never;
+    processors: i64 = Integer, "processors", "processors", "the part's processors", Never, at_least_one;
     start: f64 = Seconds, "planned_starting_time", "s", "planned start, the same for all parts", Never;
     finish: Option<f64> = Seconds, "planned_finish_time", "s", "planned completion, the same for all parts", Empty("no limit");
 }

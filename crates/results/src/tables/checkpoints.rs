@@ -13,8 +13,8 @@ table! {
     CheckpointRow, CheckpointCells;
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
-    attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1", Never;
-    checkpoint: i64 = Integer, "checkpoint", "", "number of the checkpoint in the attempt, from 1", Never;
+    attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1", Never, at_least_one;
+    checkpoint: i64 = Integer, "checkpoint", "", "number of the checkpoint in the attempt, from 1", Never, at_least_one;
     provider: String = Provider, "provider", "", "provider, or resource of a grid, that wrote it", Never;
     requested: f64 = Seconds, "requested_time", "s", "time at which the job stopped to write it", Never;
     written: Option<f64> = Seconds, "written_time", "s", "time at which it was written, and the job continued", Empty("cut off");

@@ -17,7 +17,7 @@ table! {
     time: f64 = Seconds, "time", "s", "time at which its scheduler knew of the loss", Never;
     cause: String = Word, "cause", "", "`failure`: processors failed; `overrun`: a job ran longer than planned; `maintenance`: processors must be closed; `crash`: the scheduler was down at the planned start; `checkpoint`: its own checkpoints took longer than planned over shared links", Never;
     answer: String = Word, "answer", "", "`moved`: it has another place in its window; `shrunk`: as moved, on fewer processors; `postponed`: it waits for a place behind its window; `revoked`: it was given back; `late`: it started in its window and ended behind it, at this time", Never;
-    processors: i64 = Integer, "processors", "processors", "processors of its new place; if it was revoked, of its old place", Never;
+    processors: i64 = Integer, "processors", "processors", "processors of its new place; if it was revoked, of its old place", Never, at_least_one;
     span: f64 = Seconds, "planned_time", "s", "its planned time there", Never;
     planned_start: Option<f64> = Seconds, "planned_starting_time", "s", "start of its new place", Empty("revoked, or it waits for jobs without a limit");
 }

@@ -13,9 +13,9 @@ table! {
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
     actor: String = Actor, "actor", "", "the metascheduler of the transaction", Never;
-    agreement: i64 = Integer, "agreement", "", "number of the agreement between it and the providers, as in `transactions`", Never;
+    agreement: i64 = Integer, "agreement", "", "number of the agreement between it and the providers, as in `transactions`", Never, large;
     holder: String = Actor, "holder", "", "the provider of the part", Never;
-    processors: i64 = Integer, "processors", "processors", "the part's processors", Never;
+    processors: i64 = Integer, "processors", "processors", "the part's processors", Never, at_least_one;
     since: f64 = Seconds, "holding_time", "s", "time from which the provider held it", Never;
     planned: f64 = Seconds, "planned_starting_time", "s", "planned start on its processors", Never;
     planned_finish: Option<f64> = Seconds, "planned_finish_time", "s", "planned end, by the last message", Empty("until a further message");

@@ -18,7 +18,7 @@ table! {
 
     job: i64 = Integer, "job", "", "the job's number in this run: the task", Never;
     made_by: Option<i64> = Integer, "made_by", "", "the parent that made it: its number in the workflow, as `task` in `jobs`", Empty("it comes from the storage");
-    bytes: i64 = Integer, "bytes", "bytes", "its size", Never;
+    bytes: i64 = Integer, "bytes", "bytes", "its size", Never, large;
     from: String = Actor, "sender", "", "its origin: the provider of the parent, or the actor that receives the jobs of its user, which is beside the storage", Never;
     to: String = Actor, "receiver", "", "the provider to which the task was, or should have been, submitted", Never;
     sent: Option<f64> = Seconds, "sent_time", "s", "beginning of its transfer, after its task had been placed", NOT_MOVED;

@@ -13,7 +13,7 @@ table! {
     MaintenanceRow, MaintenanceCells;
 
     provider: String = Provider, "provider", "", "the provider", Never;
-    window: i64 = Integer, "window", "", "number of the window at that provider, from 1: in the order of `[[maintenance]]`, repetitions one by one", Never;
+    window: i64 = Integer, "window", "", "number of the window at that provider, from 1: in the order of `[[maintenance]]`, repetitions one by one", Never, at_least_one;
     announced: f64 = Seconds, "announcement_time", "s", "time of its announcement to the provider's scheduler: `notice` before it begins, or the restart of the scheduler after that; 0 if it was known from the beginning", Never;
     start: f64 = Seconds, "starting_time", "s", "its beginning, real or planned", Never;
     end: f64 = Seconds, "finish_time", "s", "its end, real or planned; it may be after the end of the run", Never;

@@ -9,7 +9,7 @@ table! {
     /// A row of `messages`. Times in seconds since the start of the run.
     MessageRow, MessageCells;
 
-    time: f64 = Seconds, "time", "s", "delivery", Never;
+    time: f64 = Seconds, "time", "s", "delivery", Never, also_before_run;
     sender: String = Actor, "sender", "", "the actor that sent it", Never;
     receiver: String = Actor, "receiver", "", "the actor that received it", Never;
     kind: String = Word, "kind", "", "kind of the message", Never;
@@ -25,7 +25,7 @@ table! {
     sender: String = Actor, "sender", "", "the actor that sent them", Never;
     receiver: String = Actor, "receiver", "", "the actor that received them", Never;
     kind: String = Word, "kind", "", "kind of the message", Never;
-    count: i64 = Integer, "count", "messages", "number of delivered messages", Never;
+    count: i64 = Integer, "count", "messages", "number of delivered messages", Never, at_least_one, large;
 }
 
 table! {
@@ -35,7 +35,7 @@ table! {
     /// A row of `message_faults`. Times in seconds since the start of the run.
     MessageFaultRow, MessageFaultCells;
 
-    time: f64 = Seconds, "time", "s", "time of sending; of a refused message, of its arrival", Never;
+    time: f64 = Seconds, "time", "s", "time of sending; of a refused message, of its arrival", Never, also_before_run;
     sender: String = Actor, "sender", "", "the actor that sent it", Never;
     receiver: String = Actor, "receiver", "", "the actor it was sent to", Never;
     kind: String = Word, "kind", "", "kind of the message", Never;

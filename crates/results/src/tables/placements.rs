@@ -13,11 +13,11 @@ table! {
     PlacementRow, PlacementCells;
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
-    attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1", Never;
+    attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1", Never, at_least_one;
     provider: String = Provider, "provider", "", "provider of the processors", Never;
     first: i64 = Integer, "first_resource", "", "first processor of the interval, run-wide number", Never;
     last: i64 = Integer, "last_resource", "", "last processor of the interval, included", Never;
-    start: f64 = Seconds, "starting_time", "s", "beginning", Never;
+    start: f64 = Seconds, "starting_time", "s", "beginning", Never, also_before_run;
     end: f64 = Seconds, "finish_time", "s", "end", Never;
 }
 

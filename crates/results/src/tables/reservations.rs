@@ -15,7 +15,7 @@ table! {
     granted: f64 = Seconds, "granted_time", "s", "time of the grant", Never;
     ready: Option<f64> = Seconds, "ready_time", "s", "earliest start granted", Empty("at once");
     deadline: Option<f64> = Seconds, "deadline", "s", "latest completion granted", Empty("best effort");
-    processors: i64 = Integer, "processors", "processors", "processors granted; of a moldable job, its user may have accepted another number than requested", Never;
+    processors: i64 = Integer, "processors", "processors", "processors granted; of a moldable job, its user may have accepted another number than requested", Never, at_least_one;
     span: f64 = Seconds, "planned_time", "s", "planned time of the job there", Never;
     planned_start: f64 = Seconds, "planned_starting_time", "s", "start planned when it was granted; it may move in the window", Never;
     distance: Option<f64> = Seconds, "distance_time", "s", "distance of the interval that its user accepted from the requested window", Empty("in the window");

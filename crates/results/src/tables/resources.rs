@@ -11,7 +11,7 @@ table! {
 
     provider: String = Provider, "provider", "", "name of the provider", Never;
     first: i64 = Integer, "first_resource", "", "its first processor, run-wide number", Never;
-    last: i64 = Integer, "last_resource", "", "its last processor, included; first_resource - 1 if it has none", Never;
+    last: i64 = Integer, "last_resource", "", "its last processor, included; first_resource - 1 if it has none", Never, or_none;
     processors: i64 = Integer, "processors", "processors", "number of its processors", Never;
     speed: f64 = Real, "speed", "", "speed of its processors; 1 = the reference processor", Never;
     scheduler: String = Word, "scheduler", "", "its local scheduler in words", Never;

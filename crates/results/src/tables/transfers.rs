@@ -15,6 +15,6 @@ table! {
 
     from: String = Site, "from", "", "name of the site from which they came, `(storage)` (input) or `(checkpoints)` (of jobs that continued)", Never;
     to: String = Site, "to", "", "name of the site at which they arrived, `(storage)` (output) or `(checkpoints)` (of jobs that saved their progress)", Never;
-    transfers: i64 = Integer, "transfers", "transfers", "number of completed transfers, without those that were cut off", Never;
-    bytes: i64 = Integer, "bytes", "bytes", "bytes carried", Never;
+    transfers: i64 = Integer, "transfers", "transfers", "number of completed transfers, without those that were cut off", Never, at_least_one, large;
+    bytes: i64 = Integer, "bytes", "bytes", "bytes carried", Never, large;
 }

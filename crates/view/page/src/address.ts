@@ -9,6 +9,8 @@ export interface Shown {
     readonly interval: { readonly from: number; readonly until: number } | null;
     readonly filter: string;
     readonly sort: string;
+    /** The row at the top of the table of jobs. */
+    readonly row: number;
     readonly as: string | null;
     readonly tab: string;
     readonly closed: readonly number[];
@@ -24,6 +26,7 @@ export const NOTHING: Shown = {
     interval: null,
     filter: "",
     sort: "",
+    row: 0,
     as: null,
     tab: "",
     closed: [],
@@ -49,6 +52,7 @@ export function write(shown: Shown): string {
     if (shown.interval) put("interval", `${shown.interval.from}~${shown.interval.until}`);
     put("filter", shown.filter);
     put("sort", shown.sort);
+    put("row", shown.row === 0 ? null : shown.row);
     put("as", shown.as);
     put("tab", shown.tab);
     put("closed", shown.closed.join("."));
@@ -75,6 +79,7 @@ export function read(fragment: string): Shown {
         interval: whole(from) && whole(until) && from < until ? { from, until } : null,
         filter: pairs.get("filter") ?? "",
         sort: pairs.get("sort") ?? "",
+        row: natural(pairs.get("row")) ?? 0,
         as: pairs.get("as"),
         tab: pairs.get("tab") ?? "",
         closed: (pairs.get("closed") ?? "").split(".").map(number).filter(whole),

@@ -147,7 +147,7 @@ export interface JobBar {
 
 export interface Job {
     readonly job: number;
-    readonly values: readonly { readonly name: string; readonly value: Value; readonly unit: string | null; readonly meaning: string }[];
+    readonly values: readonly { readonly name: string; readonly value: Value; readonly hidden: boolean; readonly unit: string | null; readonly meaning: string }[];
     readonly attempts: readonly Readonly<Record<string, Value>>[];
     readonly bars: readonly JobBar[];
     readonly promises: readonly Readonly<Record<string, Value>>[];

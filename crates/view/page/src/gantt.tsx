@@ -3,7 +3,7 @@
 import { effect, useComputed, useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
-import { api, type Chart, ONLY_THERE } from "./api";
+import { api, type Chart, ONLY_THERE, type Overview } from "./api";
 import { timeAt } from "./axis";
 import { bandsIn, bandsOf } from "./bands";
 import { BarTable } from "./bars";
@@ -23,7 +23,7 @@ import { MARKS, styleInWords } from "./tile";
 import { duration } from "./ticks";
 import { askOf, TileCache } from "./tiles";
 import { tip } from "./tooltip";
-import { atPixel, compact, counted, percent } from "./words";
+import { atPixel, compact, counted, percent, timeOfUse } from "./words";
 import { gutter, crosshair } from "./measure";
 
 /** After so long without a change, the window rests, ms. */
@@ -274,7 +274,7 @@ function Header({ pane }: { pane: Pane }) {
             </button>
             <strong>{chart.name}</strong>
             {second && <span class="tag">{state.besideOverview.value?.name ?? ""}</span>}
-            <span class="facts">{facts(chart)}</span>
+            <span class="facts">{facts(chart, (second ? state.besideOverview : state.overview).value)}</span>
             {zoomed && (
                 <button type="button" class="small" onClick={() => state.setRows(chart, { first: 0, rows: chart.rows })}>
                     {`${chart.row_unit} ${chart.first_number + Math.floor(first)}–${chart.first_number + Math.ceil(first + rows) - 1} ✕`}
@@ -284,7 +284,7 @@ function Header({ pane }: { pane: Pane }) {
     );
 }
 
-function facts(chart: Chart): string {
+function facts(chart: Chart, of: Overview | null): string {
     if (chart.hidden) return `hidden from ${state.overview.value?.seen_by ?? ""}`;
     const isGrid = chart.kind === "grid";
     const rows = counted(chart.rows, chart.row_unit.replace(/s$/, ""), chart.row_unit);
@@ -292,7 +292,7 @@ function facts(chart: Chart): string {
     if (chart.bands > 1) parts.push(`${compact(chart.bands)} resources`);
     if (chart.scheduler) parts.push(chart.scheduler);
     if (chart.speed !== null && chart.speed !== 1) parts.push(`speed ${chart.speed}`);
-    if (chart.utilisation !== null) parts.push(`${percent(chart.utilisation)} used`);
+    if (chart.utilisation !== null) parts.push(`${percent(chart.utilisation)} used ${timeOfUse(of)}`);
     if (chart.jobs !== null) parts.push(`${counted(chart.jobs, isGrid ? "attempt" : "job")} started`);
     return parts.join(" · ");
 }

@@ -2,7 +2,7 @@
 
 import type { Typed, Value } from "./api";
 import { Fitted } from "./fitted";
-import { details, detailsError, goTo, job, neighbour, select, zoomToSelection } from "./state";
+import { asActor, details, detailsError, goTo, job, neighbour, select, zoomToSelection } from "./state";
 import { partsOf, type StoryLine, type StoryTable } from "./story";
 import { Records } from "./values";
 import { at, spanOfSeconds, valueInWords } from "./words";
@@ -19,14 +19,16 @@ export function JobTab() {
     if (detailsError.value) return <p class="bad">{detailsError.value}</p>;
     if (!shown) return <p class="hint" role="status">{`Reading job ${job.value} …`}</p>;
     const { story } = shown;
+    // An actor does not know whether there is one.
+    const none = asActor.value === null ? ": none" : ": not known";
     return (
         <div class="tab-body" data-testid="job">
             <div class="row">
                 <h3>{story?.title ?? `Job ${shown.job}`}</h3>
-                <button type="button" class="small" title="Previous job of the user ([)" disabled={shown.previous_of_user === null} onClick={() => neighbour(-1)} aria-label="Previous job of the user">
+                <button type="button" class="small" title={`Previous job of the user ([)${shown.previous_of_user === null ? none : ""}`} disabled={shown.previous_of_user === null} onClick={() => neighbour(-1)} aria-label="Previous job of the user">
                     ◀
                 </button>
-                <button type="button" class="small" title="Next job of the user (])" disabled={shown.next_of_user === null} onClick={() => neighbour(1)} aria-label="Next job of the user">
+                <button type="button" class="small" title={`Next job of the user (])${shown.next_of_user === null ? none : ""}`} disabled={shown.next_of_user === null} onClick={() => neighbour(1)} aria-label="Next job of the user">
                     ▶
                 </button>
                 <button type="button" class="small" title="Zoom to the job (Z)" onClick={zoomToSelection}>
@@ -46,13 +48,13 @@ export function JobTab() {
             <h3>Values</h3>
             <table class="values">
                 <tbody>
-                    {shown.values.map(({ name, value, unit, meaning }) => (
+                    {shown.values.map(({ name, value, unit, meaning, hidden }) => (
                         <tr>
                             <th scope="row" title={meaning}>
                                 {name}
                             </th>
                             <td title={spanOfSeconds(value, unit)}>
-                                {valueInWords(value)}
+                                {hidden ? "not known" : valueInWords(value)}
                                 {unit && value !== null && <small>{` ${unit}`}</small>}
                             </td>
                         </tr>

@@ -407,6 +407,10 @@ export function waitForTables(): () => void {
     });
 }
 
+/** The row at the top of the table of jobs, and the row to which it goes once its rows are there. */
+export const topRow = signal(0);
+export const wantedRow = signal<number | null>(null);
+
 export function snapshot(): address.Shown {
     const shownAll = overview.value !== null && sameWindow(time.value, fitted(bounds.value));
     return {
@@ -417,6 +421,7 @@ export function snapshot(): address.Shown {
         interval: interval.value,
         filter: filter.value,
         sort: sort.value,
+        row: wantedRow.value ?? topRow.value,
         as: asActor.value,
         tab: tab.value,
         closed: [...closed.value],
@@ -438,6 +443,7 @@ export async function restore(shown: address.Shown, early: Promise<Overview | nu
         interval.value = shown.interval;
         filter.value = shown.filter;
         sort.value = shown.sort;
+        wantedRow.value = shown.row;
         asActor.value = shown.as;
         tab.value = TABS.find((it) => it.id === shown.tab)?.id ?? (shown.job === null ? "summary" : "job");
         closed.value = new Set(shown.closed);

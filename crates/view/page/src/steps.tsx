@@ -345,13 +345,13 @@ export function UntilForm() {
                     <ActorChoice label="To" chosen={receiver.value} choose={(it) => (receiver.value = it)} />
                     <label class="field">
                         Kind (any if empty)
-                        <input list="kinds" value={word.value} onInput={(event) => (word.value = event.currentTarget.value)} />
-                        <datalist id="kinds">
-                            {state.overview.value?.kinds.map((it) => (
-                                <option value={it} />
-                            ))}
-                        </datalist>
+                        <input value={word.value} onInput={(event) => (word.value = event.currentTarget.value)} />
                     </label>
+                    <select id="kinds" size={6} aria-label="Kinds with these letters" value={word.value} onChange={(event) => (word.value = event.currentTarget.value)}>
+                        {state.overview.value?.kinds.filter((it) => it.includes(word.value.trim())).map((it) => (
+                            <option value={it}>{it}</option>
+                        ))}
+                    </select>
                 </>
             )}
             {field && (

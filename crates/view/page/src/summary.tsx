@@ -2,7 +2,10 @@
 
 import { Fitted } from "./fitted";
 import { besideOverview, overview } from "./state";
-import { compact, counted, percent, valueInWords } from "./words";
+import { compact, counted, percent, timeOfUse, valueInWords } from "./words";
+
+/** The metric without a warm-up. */
+const WINDOWED = "utilisation_in_window";
 
 export function SummaryTab() {
     const here = overview.value;
@@ -24,6 +27,7 @@ export function SummaryTab() {
             )}
             <h3>Metrics</h3>
             {here.seen_by !== null && <p class="hint">{`Metrics of the whole run, problems and pictures are hidden from ${here.seen_by}.`}</p>}
+            {here.metrics.some((it) => it.name === WINDOWED) && <p class="hint">The utilisation is that of the whole run, as in the heads of the charts. That in the window leaves out the warm-up and the cool-down of the scenario, if it has them, or is that of its `window`.</p>}
             <table class="values">
                 {there && (
                     <thead>
@@ -53,7 +57,7 @@ export function SummaryTab() {
             <Fitted
                 label="Charts"
                 named
-                columns={["Name", "Scheduler", "Rows", "Utilisation", "Started"].map((name) => ({ name }))}
+                columns={["Name", "Scheduler", "Rows", `Utilisation ${timeOfUse(here)}`, "Started"].map((name) => ({ name }))}
                 rows={here.charts.map((chart) => ({
                     cells: [
                         chart.name,

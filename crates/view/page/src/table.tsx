@@ -4,7 +4,7 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import { api, type Column, type Value } from "./api";
-import { asActor, dataVersion, filter, job, select, sort, spoken, tableOpen, viewId } from "./state";
+import { asActor, dataVersion, filter, job, select, sort, spoken, tableOpen, topRow, viewId, wantedRow } from "./state";
 import { compact, spanOfSeconds, valueInWords } from "./words";
 
 const ROW = 24;
@@ -122,6 +122,22 @@ export function JobTable() {
         });
     }, []);
 
+    // After the selected job: the row of an address comes first.
+    useEffect(
+        () =>
+            effect(() => {
+                const row = wantedRow.value;
+                const { key, matching } = known.value;
+                if (row === null || key === "") return;
+                // In the next picture the table has its height.
+                requestAnimationFrame(() => {
+                    if (scroller.current && row > 0) scroller.current.scrollTop = topOf(row, matching);
+                    wantedRow.value = null;
+                });
+            }),
+        [],
+    );
+
     useEffect(() => {
         const element = scroller.current;
         if (!element) return;
@@ -131,6 +147,10 @@ export function JobTable() {
     }, []);
 
     const { matching, total, columns, pages, error } = known.value;
+    const scrolled = (to: number) => {
+        top.value = to;
+        topRow.value = firstRow(to, matching);
+    };
     const full = Math.min(matching * ROW, HEIGHT_MOST);
     const first = firstRow(top.value, matching);
     const count = Math.ceil(height.value / ROW) + 2;
@@ -167,7 +187,7 @@ export function JobTable() {
                     {error !== null && WITHOUT_QUOTES.test(text.value) && <span class="hint">{' Write names in quotes, such as `provider == "east"`.'}</span>}
                 </span>
             </div>
-            <div class="jobs-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Rows of jobs" hidden={!tableOpen.value} onScroll={(event) => (top.value = event.currentTarget.scrollTop)} onKeyDown={(event) => walk(event, known.value, jobColumn)} data-testid="jobs">
+            <div class="jobs-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Rows of jobs" hidden={!tableOpen.value} onScroll={(event) => scrolled(event.currentTarget.scrollTop)} onKeyDown={(event) => walk(event, known.value, jobColumn)} data-testid="jobs">
                 <table aria-rowcount={matching + 1}>
                     <thead>
                         <tr aria-rowindex={1}>
@@ -195,6 +215,12 @@ function firstRow(top: number, matching: number): number {
     const all = matching * ROW;
     const at = all > HEIGHT_MOST ? (top / HEIGHT_MOST) * matching : top / ROW;
     return Math.max(0, Math.min(Math.floor(at), matching - 1));
+}
+
+/** The scrolled distance of a row. */
+function topOf(row: number, matching: number): number {
+    const all = matching * ROW;
+    return all > HEIGHT_MOST ? (row / matching) * HEIGHT_MOST : row * ROW;
 }
 
 /** Columns of numbers have their headings at the right, as their cells. */

@@ -1,6 +1,6 @@
 /** Numbers and values as text. */
 
-import type { Value } from "./api";
+import type { Overview, Value } from "./api";
 import { duration, elapsed } from "./ticks";
 
 export function compact(number: number): string {
@@ -38,6 +38,11 @@ export function at(time: number | null): string {
 export function atPixel(time: number, pixel: number): string {
     const unit = pixel < 8e3 ? 1 : pixel < 8e6 ? 1_000 : 1_000_000;
     return elapsed(Math.round(time / unit) * unit, Math.min(pixel, unit));
+}
+
+/** The time over which the utilisation of a chart is taken; that of a metric may leave out a warm-up. */
+export function timeOfUse(of: Overview | null): string {
+    return of?.now == null ? "in the whole run" : "so far";
 }
 
 /** A number with its noun, such as `1 message` and `2,500 messages`. */

@@ -31,6 +31,7 @@ pub(super) fn answer(data: &Data, job: u32) -> Result<JobAnswer, Refusal> {
     let values = columns().iter().zip(cells).map(|(column, value)| JobValue {
         name: column.name,
         value,
+        hidden: false,
         unit: column.unit,
         meaning: column.formula,
     });

@@ -80,9 +80,13 @@ impl BranchRequest {
     }
 }
 
-/// The mistakes of a branch, and the first remedy.
-fn mistakes(invalid: &InvalidScenario) -> Refusal {
-    let problems = Vec::from_iter(invalid.problems.iter().map(|it| it.message.clone()));
+/// The mistakes of a branch at a time, and the first remedy.
+fn mistakes(invalid: &InvalidScenario, at: TimeSpan) -> Refusal {
+    // The form names no time: each of its changes is one at the present time.
+    let here = format!("after the change at {at}: ");
+    let problems = invalid.problems.iter().map(|it| it.message.replace(&here, ""));
+    let problems =
+        Vec::from_iter(problems.map(|it| it.replace(&at.to_string(), &elapsed(at.0.as_micros()))));
     let help = invalid.problems.iter().find_map(|it| it.help.as_deref());
     Refusal::wrong(problems.join("\n"), help.unwrap_or("see docs/what-if.md"))
 }
@@ -102,15 +106,16 @@ impl Simulated {
         let now = moment.now.as_micros().max(0);
         // Messages of the present instant may have been delivered, and a change precedes all messages of its instant.
         let at = Span::from_micros(now.saturating_add(1));
-        let branch = request.branch(TimeSpan(at))?;
+        let at = TimeSpan(at);
+        let branch = request.branch(at)?;
         let source = branch.extend(self.source(), Table::new());
         let source = source.map_err(|error| match error {
             InvalidBranch::Change { message, hint } => Refusal::wrong(message, &hint),
-            InvalidBranch::Jobs(invalid) => mistakes(&invalid),
+            InvalidBranch::Jobs(invalid) => mistakes(&invalid, at),
         })?;
         let rules = &self.script.scenario.own;
         let experiment = Experiment::read_with(source, Logs::MustExist, rules);
-        let experiment = experiment.map_err(|invalid| mistakes(&invalid))?;
+        let experiment = experiment.map_err(|invalid| mistakes(&invalid, at))?;
         let mut runs = experiment.runs();
         let scenario = runs.next().map(|run| run.scenario());
         let scenario = scenario.filter(|_| runs.next().is_none()).ok_or_else(|| {

@@ -70,6 +70,7 @@ fn values(table: &dyn JobTable, number: u32) -> Result<Vec<JobValue>, Refusal> {
     let value = |(column, value): (&haggle_results::columns::Column, serde_json::Value)| JobValue {
         name: column.name,
         value,
+        hidden: false,
         unit: column.unit,
         meaning: column.formula,
     };

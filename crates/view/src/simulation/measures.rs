@@ -103,11 +103,38 @@ pub(crate) fn names() -> Vec<&'static str> {
 /// If it cannot be read, or comes to neither true nor false.
 pub(crate) fn condition(text: &str) -> Result<Condition, Mistake> {
     let condition = Condition::read(text, &names())?;
-    // Small and large numbers reach both sides of an `and`, and show the kind of the result.
-    for number in [0.0, 1.0, 1e12] {
-        condition.holds(|_| Value::Real(number))?;
+    let (numbers, names) = (probes(text), condition.columns());
+    // All values of the first name, with each value of the next one, and so on.
+    let places = Vec::from_iter(names.iter().scan(1_usize, |place, name| {
+        let here = *place;
+        *place = here.saturating_mul(numbers.len());
+        Some((*name, here))
+    }));
+    let all = names.iter().fold(1_usize, |all, _| all.saturating_mul(numbers.len()));
+    // An odd distance, so that a part of a large number of combinations has all values of each name.
+    for combination in (0..all).step_by((all / PROBES_MAX) | 1) {
+        condition.holds(|name| {
+            let place = places.iter().find(|it| it.0 == name).map_or(1, |it| it.1);
+            Value::Real(numbers[combination / place % numbers.len()])
+        })?;
     }
     Ok(condition)
+}
+
+/// Most combinations of numbers with which a condition is tried.
+const PROBES_MAX: usize = 4_096;
+
+/// Numbers that reach the sides and branches of a condition: small and large ones, and those that it contains, with
+/// their neighbours.
+fn probes(text: &str) -> Vec<f64> {
+    let text = text.replace('_', "");
+    let contained = text.split(|char: char| !(char.is_ascii_digit() || char == '.'));
+    let contained = contained.filter_map(|it| it.parse().ok());
+    let near = contained.flat_map(|it: f64| [it - 1.0, it, it + 1.0]);
+    let mut numbers = Vec::from_iter([0.0, 1.0, 1e12].into_iter().chain(near));
+    numbers.sort_by(f64::total_cmp);
+    numbers.dedup();
+    numbers
 }
 
 /// True if a condition holds. If a number that it names is missing, it does not hold.
@@ -194,6 +221,27 @@ impl Measures {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_is_tried_with_the_numbers_that_it_contains() {
+        for text in [
+            "jobs == 7 && now",
+            "jobs == 7 && jobs_over == 3 && utilisation < 0.25 && now",
+            "jobs != 1_000 || messages",
+            "if now > 3 && now < 5 { 3 } else { true }",
+            "switch jobs { 12.0 => 5, _ => false }",
+            "jobs < 50 || jobs_over < 40 || jobs_running < 30 || jobs_waiting < 20 || now < 10 || messages",
+        ] {
+            assert!(condition(text).is_err(), "{text}");
+        }
+        for text in [
+            "jobs == 7 && now > 3",
+            "if now > 3 { jobs > 2 } else { true }",
+            "!(utilisation < 0.5)",
+        ] {
+            assert!(condition(text).is_ok(), "{text}");
+        }
+    }
 
     #[test]
     fn a_condition_with_a_missing_number_does_not_hold() {

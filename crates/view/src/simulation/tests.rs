@@ -459,6 +459,19 @@ fn numbers_that_are_missing_fit_no_condition() {
 }
 
 #[test]
+fn a_condition_without_an_answer_ends_the_step_there() {
+    let view = view(quickstart());
+    // No number that it contains shows this beforehand.
+    let ended = step(&view, r#"{"condition": "jobs * jobs == 49 && now"}"#);
+    let reason = "the step ended, because the condition is neither true nor false here: ";
+    assert!(ended.starts_with(reason), "{ended}");
+    let moment = view.stepper.moment();
+    assert_eq!((moment.phase, moment.past.arrived), (Phase::Paused, 7));
+    // The run goes on.
+    assert_eq!(step(&view, r#"{"messages": 3}"#), "3 messages were delivered");
+}
+
+#[test]
 fn the_manual_has_the_numbers_of_conditions() {
     let page = include_str!("../../../../docs/internals/stepping.md");
     for it in super::measures::MEASURES {
@@ -488,6 +501,8 @@ fn broken_requests_are_refused() {
         r#"{"condition": "jobs + 1"}"#,
         r#"{"condition": "jobs > 5 && messages"}"#,
         r#"{"condition": "waits > 1"}"#,
+        r#"{"condition": "jobs == 7 && now"}"#,
+        r#"{"condition": "if jobs > 5 { 3 } else { jobs > 4 }"}"#,
         r#"{"starts": -4}"#,
         r#"{"messages": 99999999999999999999999}"#,
     ] {
@@ -717,6 +732,7 @@ fn a_branch_has_the_same_past_and_another_future() {
         r#"{}"#,
         r#"{"set": ["nothing"]}"#,
         r#"{"set": ["provider.nobody.policy=fcfs"]}"#,
+        r#"{"set": ["provider.north.policy=nonsense", "provider.north.speed=0"]}"#,
         r#"{"fail": ["x"]}"#,
         r#"{"fail": ["nobody:1@9d"]}"#,
         r#"{"submit": "["}"#,
@@ -725,6 +741,12 @@ fn a_branch_has_the_same_past_and_another_future() {
         let refused = BranchRequest::read(request.as_bytes()).and_then(|it| base.branch(0, it));
         let refused = refused.err().unwrap_or_else(|| panic!("{request} was accepted"));
         assert!((400..500).contains(&refused.status), "{request}");
+        let told = [refused.error, refused.help.unwrap_or_default()].join(" ");
+        assert!(!told.contains("after the change at"), "{told}");
+        assert!(
+            !told.contains(&format!("{}us", base.stepper.moment().now.as_micros() + 1)),
+            "{told}"
+        );
     }
 }
 

@@ -223,9 +223,10 @@ impl Walk {
                     match measures::holds(&condition, value) {
                         Ok(false) => None,
                         Ok(true) => Some(format!("the condition holds: {text}")),
-                        Err(mistake) => {
-                            Some(format!("the condition has a mistake: {}", mistake.message))
-                        }
+                        Err(mistake) => Some(format!(
+                            "the step ended, because the condition is neither true nor false here: {}",
+                            mistake.message
+                        )),
                     }
                 })
             }

@@ -3,8 +3,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
+use haggle_results::Table;
+use haggle_results::columns::{Column, Kind};
 use haggle_scenario::file::TableFormat;
+use haggle_view::results::RunView;
 
 use crate::client::Running;
 use crate::runs::{carry_out, scenarios};
@@ -222,7 +226,13 @@ fn damaged_cells_and_tables_of_failures_are_problems() {
     change(&path, "attempts", "outcome", |row| (row == 5).then(|| "vanished".to_owned()));
     fs::remove_file(path.join("outages.csv")).expect("it can be removed");
     let overview = all_answer(&Running::of(&[&path]), "cells");
-    assert!(tells(&overview, &["`placements`", "3 rows end before they start"]), "{overview}");
+    assert!(
+        tells(
+            &overview,
+            &["`placements`", "3 rows have their `finish_time` before `starting_time`"]
+        ),
+        "{overview}"
+    );
     assert!(tells(&overview, &["attempts", "vanished"]), "{overview}");
     assert!(tells(&overview, &["outages"]), "{overview}");
 }
@@ -312,6 +322,183 @@ fn impossible_values_are_problems() {
             }
         }
     }
+}
+
+/// Columns that may have a value that others cannot have, with the reason.
+type Legal = &'static [(&'static [(&'static str, &'static str)], &'static str)];
+
+/// Columns that may be -1.
+const NEGATIVE: Legal = &[
+    (
+        &[
+            ("jobs", "submission_time"),
+            ("jobs", "starting_time"),
+            ("jobs", "queued_time"),
+            ("jobs", "ready_time"),
+            ("jobs", "deadline"),
+            ("attempts", "submission_time"),
+            ("attempts", "starting_time"),
+            ("attempts", "queued_time"),
+            ("placements", "starting_time"),
+            ("messages", "time"),
+            ("message_faults", "time"),
+        ],
+        "jobs of a start state came or started before the run",
+    ),
+    (&[("jobs", "requested_time")], "no limit"),
+    (&[("jobs", "consumed_energy")], "energy is not simulated"),
+    (&[("jobs", "priority_key")], "a user may give any key"),
+    (&[("jobs", "job_id"), ("attempts", "job_id")], "the numbers of a log may be any"),
+    (
+        &[
+            ("jobs", "user_id"),
+            ("jobs", "group_id"),
+            ("jobs", "executable_id"),
+            ("jobs", "queue_id"),
+            ("jobs", "partition_id"),
+        ],
+        "a log does not say it",
+    ),
+    (&[("resources", "last_resource")], "the first provider has no processors"),
+];
+
+/// Columns that may have the greatest integer.
+const LARGE: Legal = &[
+    (
+        &[
+            ("jobs", "job_id"),
+            ("attempts", "job_id"),
+            ("jobs", "priority_key"),
+            ("jobs", "user_id"),
+            ("jobs", "group_id"),
+            ("jobs", "executable_id"),
+            ("jobs", "queue_id"),
+            ("jobs", "partition_id"),
+        ],
+        "the numbers of a log may be any",
+    ),
+    (&[("inputs", "bytes"), ("transfers", "bytes"), ("workflows", "data")], "bytes"),
+    (
+        &[
+            ("message_counts", "count"),
+            ("transactions", "messages"),
+            ("transactions", "agreement"),
+            ("holds", "agreement"),
+            ("transfers", "transfers"),
+        ],
+        "counts of messages have 64 bits",
+    ),
+];
+
+/// Columns of integers that cannot be 0, with the reason.
+const FROM_ONE: Legal = &[
+    (
+        &[
+            ("attempts", "attempt"),
+            ("placements", "attempt"),
+            ("bookings", "number"),
+            ("transactions", "number"),
+            ("intervals", "interval"),
+            ("intervals", "first_phase"),
+            ("intervals", "last_phase"),
+            ("checkpoints", "attempt"),
+            ("checkpoints", "checkpoint"),
+            ("maintenance", "window"),
+        ],
+        "numbers from 1",
+    ),
+    (
+        &[
+            ("jobs", "requested_number_of_resources"),
+            ("attempts", "requested_number_of_resources"),
+            ("reservations", "processors"),
+            ("displacements", "processors"),
+            ("moves", "processors_before"),
+            ("moves", "processors"),
+            ("bookings", "processors"),
+            ("holds", "processors"),
+            ("intervals", "processors"),
+        ],
+        "a job has processors",
+    ),
+    (
+        &[
+            ("offers", "tasks"),
+            ("offers", "bag_tasks"),
+            ("workflows", "tasks"),
+            ("transactions", "parts"),
+            ("message_counts", "count"),
+            ("transfers", "transfers"),
+        ],
+        "a row is about at least one",
+    ),
+];
+
+fn is_in(list: Legal, table: Table, column: &Column) -> bool {
+    list.iter().flat_map(|it| it.0).any(|it| *it == (table.name(), column.name))
+}
+
+/// A table in which each number is 1, except those of one column in each row.
+fn one_in_each_row(table: Table, odd: &[(&Column, &str)]) -> String {
+    let names = Vec::from_iter(table.columns().iter().map(|it| it.name));
+    let row = |(column, value): &(&Column, &str)| {
+        let cell = |it: &Column| match it.kind {
+            _ if it.name == column.name => (*value).to_owned(),
+            Kind::Word => "completed".to_owned(),
+            _ => "1".to_owned(),
+        };
+        format!("{}\n", Vec::from_iter(table.columns().iter().map(cell)).join(","))
+    };
+    format!("{}\n{}", names.join(","), String::from_iter(odd.iter().map(row)))
+}
+
+/// Problems of a run of which all tables have been read.
+fn problems_of(path: &Path) -> Vec<String> {
+    let view = RunView::new(path, "run".to_owned());
+    while !view.is_read() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    view.problems()
+}
+
+#[test]
+fn each_column_of_numbers_has_only_those_of_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    run("quickstart", &path);
+    for table in Table::ALL {
+        let file = path.join(format!("{}.csv", table.name()));
+        let before = fs::read(&file).ok();
+        let numbers =
+            table.columns().iter().filter(|it| !matches!(it.kind, Kind::Word | Kind::Text));
+        for value in ["0", "-1", "large"] {
+            let written = |it: &Column| match (value, it.kind) {
+                ("large", Kind::Integer) => "9223372036854775807",
+                ("large", _) => "1e308",
+                (value, _) => value,
+            };
+            let odd = Vec::from_iter(numbers.clone().map(|it| (it, written(it))));
+            fs::write(&file, one_in_each_row(table, &odd)).expect("it can be written");
+            let problems = problems_of(&path);
+            for (column, written) in odd {
+                let is_legal = match value {
+                    "0" => !is_in(FROM_ONE, table, column),
+                    "-1" => is_in(NEGATIVE, table, column),
+                    _ => is_in(LARGE, table, column),
+                };
+                let (table, column) = (table.name(), column.name);
+                let named =
+                    format!("`{table}`: 1 rows have a number in `{column}` that no run has");
+                let is_named = problems.iter().any(|it| it.starts_with(&named));
+                assert_eq!(is_named, !is_legal, "{table} {column} {written}: {problems:#?}");
+            }
+        }
+        match before {
+            Some(before) => fs::write(&file, before).expect("it can be written"),
+            None => fs::remove_file(&file).expect("it can be removed"),
+        }
+    }
+    assert_eq!(problems_of(&path), [""; 0]);
 }
 
 #[test]

@@ -31,12 +31,16 @@ async function shot(page: Page, name: string): Promise<void> {
 test("tables of a run fit their tabs", async () => {
     const path = scenario();
     const served = await serve(run(path, "A"), run(path, "B", "--set", "provider.north.policy=fcfs", "--set", "provider.east.policy=fcfs"));
+    let cells = 0;
     for (const [width, height] of WIDTHS) {
         const { page, faults } = await open(served.address, "job=190&beside=1&interval=3600000000~80000000000", { viewport: { width, height } });
         for (const tab of ["1", "2", "3", "4", "5", "6"]) {
             await press(page, tab);
             if (tab === "5") await page.getByTestId("actors").getByLabel("Actor").selectOption("grid");
             assert.deepEqual(await tooWide(page), [], `tab ${tab}, ${width} pixels`);
+            const empty = page.locator(".side .stacked tbody td:empty");
+            assert.equal(await empty.filter({ visible: true }).count(), 0, `tab ${tab}, ${width} pixels`);
+            if (tab === "1") cells += await empty.count();
             await page.locator(".side").scrollIntoViewIfNeeded();
             await shot(page, `run-${width}-${tab}`);
         }
@@ -44,6 +48,7 @@ test("tables of a run fit their tabs", async () => {
         assert.deepEqual(faults, []);
         await page.context().close();
     }
+    assert.ok(cells > 0, "the table of the parts has cells without a value");
     await served.stop();
 });
 

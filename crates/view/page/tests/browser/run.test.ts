@@ -235,6 +235,10 @@ test("an address shows the same view in another browser", async () => {
     await press(page, "e");
     await page.locator("#filter").fill("waiting_time > 0");
     await page.waitForTimeout(500);
+    const top = () => page.getByTestId("jobs").evaluate((it) => it.scrollTop);
+    await page.getByTestId("jobs").evaluate((it) => (it.scrollTop = 24 * 20));
+    assert.equal(await top(), 480, "the table is long enough");
+    await page.waitForTimeout(500);
     const mine = await scene(page);
     const fragment = (await settledHash(page)).slice(1);
     const other = await open(served.address, fragment);
@@ -242,6 +246,7 @@ test("an address shows the same view in another browser", async () => {
     assert.deepEqual(theirs.window, mine.window);
     assert.deepEqual(theirs.charts.map((it) => it.height > 0), mine.charts.map((it) => it.height > 0));
     assert.equal(await other.page.locator("#filter").inputValue(), "waiting_time > 0");
+    await other.page.waitForFunction(() => document.querySelector('[data-testid="jobs"]')?.scrollTop === 480);
     assert.deepEqual(other.faults, []);
     await other.page.context().close();
     await page.locator("#filter").fill("");
@@ -309,6 +314,29 @@ const loadInStrip = () =>
         for (let at = 0; at < data.length; at += 4) found += Number((data[at + 2] ?? 0) - (data[at] ?? 0) > 60);
         return found;
     });
+
+test("a value that an actor does not know is no empty cell", async () => {
+    const known = await served.get<Jobs>("views/0/jobs?as=east&count=1000");
+    const [job, outcome] = ["job", "outcome"].map((name) => known.columns.findIndex((it) => it.name === name));
+    const described = known.rows.find((row) => row[outcome as number] === null)?.[job as number];
+    assert.equal(typeof described, "number", "east knows the description of a job alone");
+    const other = await open(served.address, `as=east&job=${described}`);
+    const value = (name: string) => other.page.getByTestId("job").locator("table.values tr").filter({ has: other.page.getByRole("rowheader", { name, exact: true }) }).locator("td");
+    await value("outcome").getByText("not known", { exact: true }).waitFor();
+    assert.equal(await value("job").textContent(), String(described));
+    // A job without a deadline has none, and the actor knows this.
+    assert.equal(await value("deadline").textContent(), "–");
+    assert.deepEqual(other.faults, []);
+    await other.page.context().close();
+});
+
+test("the time of each utilisation is named", async () => {
+    const other = await open(served.address, "tab=summary");
+    await other.page.getByTestId("summary").getByRole("columnheader", { name: "Utilisation in the whole run" }).waitFor({ state: "attached" });
+    await other.page.getByText(/% used in the whole run/).first().waitFor();
+    await other.page.getByText("That in the window leaves out the warm-up").waitFor();
+    await other.page.context().close();
+});
 
 test("an actor's view hides the jobs of others", async () => {
     await press(page, "f");

@@ -12,6 +12,7 @@ test("an address gives the same view again", () => {
         interval: { from: 5, until: 99 },
         filter: 'waiting_time > 3600 && user == "a&b=#c%"',
         sort: "-start_time",
+        row: 120,
         as: "north & <b>east</b>",
         tab: "messages",
         closed: [2, 17],
@@ -30,6 +31,6 @@ test("nothing is an empty address", () => {
 });
 
 test("parts that cannot be read are left out", () => {
-    const found = read("#v=-3&beside=x&t=1.5&span=0&job=1e99&interval=9~5&rows=1~2_q~1~2_3~0~8&closed=1.x.2&unknown=1");
+    const found = read("#v=-3&beside=x&t=1.5&span=0&job=1e99&interval=9~5&rows=1~2_q~1~2_3~0~8&closed=1.x.2&row=-4&unknown=1");
     assert.deepEqual(found, { ...NOTHING, closed: [1, 2], rows: [[3, 0, 8]] });
 });

@@ -107,7 +107,7 @@ test("the details of another view are removed, and asked for there", async () =>
 
 test("a double click shows a job from its submission to its end", async () => {
     state.zoomToJob(5);
-    last("views/0/jobs/5").answer(job(5, { values: [{ name: "submission_time", value: 100, unit: "s", meaning: "" }], bars: [{ chart: 0, row: 0, rows: 1, start: 400e6, end: 500e6, style: 0 }] }));
+    last("views/0/jobs/5").answer(job(5, { values: [{ name: "submission_time", value: 100, unit: "s", hidden: false, meaning: "" }], bars: [{ chart: 0, row: 0, rows: 1, start: 400e6, end: 500e6, style: 0 }] }));
     await settle();
     const { origin, offset, span } = state.time.value;
     assert.ok(origin + offset < 100e6 && origin + offset + span > 500e6, `${origin} ${span}`);
