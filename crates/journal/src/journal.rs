@@ -145,6 +145,15 @@ impl<S: Storage> Journal<S> {
         })
     }
 
+    /// Hands all records to the system: they survive the end of this process, but not that of the machine.
+    ///
+    /// # Errors
+    /// If the storage fails now or has failed before. The process must end then.
+    pub fn hand_over(&mut self) -> Result<(), Error> {
+        self.refuse_if_poisoned()?;
+        self.attempt(|journal| if journal.waiting.is_empty() { Ok(()) } else { journal.write() })
+    }
+
     /// Makes all records durable.
     ///
     /// # Errors

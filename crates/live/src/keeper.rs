@@ -234,8 +234,8 @@ impl<'a, S: Storage> Keeper<'a, S> {
         &mut self.core
     }
 
-    /// Writes an input down and takes it. Messages that leave may be sent after [`Keeper::sync`]; at once if neither they
-    /// nor inputs since the last sync are durable, see [`Keeper::must_sync`].
+    /// Writes an input down and takes it. Messages that leave may be sent after [`Keeper::sync`]. If neither they nor inputs
+    /// since the last sync are durable, see [`Keeper::must_sync`], they may be sent after [`Keeper::hand_over`].
     ///
     /// # Errors
     /// If the node or its journal cannot continue. The process must end then.
@@ -265,6 +265,15 @@ impl<'a, S: Storage> Keeper<'a, S> {
     /// True if a message that leaves now, or an acknowledgement, must wait for a sync.
     pub fn must_sync(&self) -> bool {
         self.unsynced
+    }
+
+    /// Hands all inputs to the system, so that they survive the end of this process: a question that promises nothing
+    /// may leave then. If the machine loses its power, such a question may be forgotten.
+    ///
+    /// # Errors
+    /// If the storage fails. The process must end then.
+    pub fn hand_over(&mut self) -> Result<(), KeeperError> {
+        Ok(self.journal.hand_over()?)
     }
 
     /// True if messages were taken that cannot be acknowledged yet.

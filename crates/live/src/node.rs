@@ -280,6 +280,8 @@ impl Node {
         self.flushes = false;
         if self.keeper.must_sync() {
             self.sync()?;
+        } else {
+            self.keeper.hand_over()?;
         }
         self.send_all(context);
         self.note_progress();

@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn the_shortest_of_leases_and_waits_counts() {
-        let protocol = |keys: &str| format!("[metascheduler.coallocation]\n{keys}\n");
+        let protocol =
+            |keys: &str| format!("[metascheduler.coallocation]\npolicy = \"rigid\"\n{keys}\n");
         assert_eq!(shortest("placement = \"minimum-completion-time\"\n"), None);
         let two_phase = "protocol = { name = \"two-phase\", lease = \"30s\" }";
         assert_eq!(shortest(&protocol(two_phase)), Some(Span::from_secs(1)));

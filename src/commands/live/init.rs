@@ -24,7 +24,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle live init --example quickstart --scale 500000 -o nodes
-  haggle live init --example quickstart -o sites --host north=node1.example.org --together users,broker")]
+  haggle live init --example quickstart -o sites --host north=node1.example.org")]
 pub(crate) struct Args {
     #[command(flatten)]
     given: Given,

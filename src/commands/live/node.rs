@@ -28,8 +28,8 @@ use crate::interrupt::{STOP, interrupted};
 /// SIGTERM stop it: its promises are in its journal, and the same command continues it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle live node nodes/north
-  haggle live node nodes/north --log json 2>> north.jsonl")]
+  # after haggle live init: haggle live node nodes/north
+  # as a service: haggle live node nodes/north --log json 2>> north.jsonl")]
 pub(crate) struct Args {
     /// Folder of the node; live.toml and scenario.toml of the run stand above it
     #[arg(value_name = "DIR/NODE")]

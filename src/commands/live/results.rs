@@ -25,7 +25,7 @@ use crate::report::say;
 /// The folders of all nodes must be in DIR, with their journals. Results are those of a normal run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
-  haggle live results nodes --check  # `nodes` was made by haggle live init")]
+  # after the end of all nodes in `nodes`: haggle live results nodes --check")]
 pub(crate) struct Args {
     /// Folder of the live run
     #[arg(value_name = "DIR")]

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 /// A node answers at the address `status` of its node.toml, which also has /metrics for Prometheus and /health.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
-  haggle live status nodes  # `nodes` was made by haggle live init")]
+  # after haggle live init: haggle live status nodes")]
 pub(crate) struct Args {
     /// Folder of the live run
     #[arg(value_name = "DIR")]

@@ -11,6 +11,7 @@ use super::LiveError;
 use super::folder::LiveFolder;
 use super::results::{latencies, repeated};
 use crate::exit::Exit;
+use crate::report::say;
 
 /// Repeat a live run, and compare it with a simulation
 #[derive(Debug, clap::Args)]
@@ -42,6 +43,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         replay.refused(),
         latencies(&replay, folder.facts.scale),
     ))?;
+    if replay.forgotten() > 0 {
+        say(&format!(
+            "warning: {} questions left a node that lost its power before it had written their causes; the simulation \
+             does not have them\n",
+            replay.forgotten()
+        ));
+    }
     let mut world =
         (plan.make)().map_err(|error| LiveError::Run(haggle_live::run::LiveError::World(error)))?;
     let end = replay.put_whole_into(&mut world, &plan.known);
