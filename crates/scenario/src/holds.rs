@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(shortest("placement = \"minimum-completion-time\"\n"), None);
         let two_phase = "protocol = { name = \"two-phase\", lease = \"30s\" }";
         assert_eq!(shortest(&protocol(two_phase)), Some(Span::from_secs(1)));
-        let patient = format!("{two_phase}\npatience = \"2m\"");
+        let patient = format!("{two_phase}\npatience = \"2min\"");
         assert_eq!(shortest(&protocol(&patient)), Some(Span::from_secs(30)));
         let retry = format!("{patient}\nretry = \"10s\"");
         assert_eq!(shortest(&protocol(&retry)), Some(Span::from_secs(10)));
