@@ -36,14 +36,14 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_of_leases_and_waits_counts() {
+    fn the_shortest_lease_or_wait_counts() {
         let protocol =
             |keys: &str| format!("[metascheduler.coallocation]\npolicy = \"rigid\"\n{keys}\n");
         assert_eq!(shortest("placement = \"minimum-completion-time\"\n"), None);
         let two_phase = "protocol = { name = \"two-phase\", lease = \"30s\" }";
         assert_eq!(shortest(&protocol(two_phase)), Some(Span::from_secs(1)));
-        let patient = format!("{two_phase}\npatience = \"2min\"");
-        assert_eq!(shortest(&protocol(&patient)), Some(Span::from_secs(30)));
+        let patient = format!("{two_phase}\npatience = \"20s\"");
+        assert_eq!(shortest(&protocol(&patient)), Some(Span::from_secs(20)));
         let retry = format!("{patient}\nretry = \"10s\"");
         assert_eq!(shortest(&protocol(&retry)), Some(Span::from_secs(10)));
     }
