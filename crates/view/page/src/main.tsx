@@ -27,6 +27,7 @@ async function start(): Promise<void> {
     render(<App />, document.body);
     window.haggle = { scene, frames, waiting };
     try {
+        state.adopt(location.hash);
         const shown = read(location.hash);
         // Asked for at once: the server then begins to read the tables.
         state.asActor.value = shown.as;
@@ -40,9 +41,14 @@ async function start(): Promise<void> {
     watchMessages();
     state.waitForTables();
     state.followChanges();
-    window.addEventListener("hashchange", () => {
-        if (state.isForeign(location.hash)) state.restore(read(location.hash)).catch(state.complain);
-    });
+    const follow = () => {
+        if (!state.isForeign(location.hash)) return;
+        state.adopt(location.hash);
+        state.restore(read(location.hash)).catch(state.complain);
+    };
+    window.addEventListener("hashchange", follow);
+    // It may have changed before.
+    follow();
     effect(() => {
         const name = state.overview.value?.name;
         document.title = name ? `${name} – haggle` : "haggle view";

@@ -497,6 +497,8 @@ export function watch(): void {
         const fragment = address.write(snapshot());
         if (timer !== null) clearTimeout(timer);
         timer = setTimeout(() => {
+            // The event of the user's change may still be on its way: it must find that change.
+            if (isForeign(location.hash)) return;
             lastWritten = `#${fragment}`;
             if (location.hash !== lastWritten) history.replaceState(null, "", lastWritten);
         }, 150);
@@ -504,6 +506,10 @@ export function watch(): void {
 }
 
 let lastWritten = "";
+/** Notes a fragment that the page shows, or is about to show. */
+export function adopt(fragment: string): void {
+    lastWritten = fragment;
+}
 /** True if the fragment was changed by the user, not by the page. */
 export const isForeign = (fragment: string) => fragment !== lastWritten && fragment !== "";
 
