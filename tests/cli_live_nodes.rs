@@ -21,19 +21,19 @@ fn init(folder: &Folder, scale: &str, first: u16, others: &[&str]) -> String {
     succeeds(folder, &all)
 }
 
-fn start(folder: &Folder, node: &str) -> Node {
+pub(crate) fn start(folder: &Folder, node: &str) -> Node {
     Node(Some(folder.start(&["live", "node", &format!("nodes/{node}"), "--log", "json"])))
 }
 
 /// A process that does not outlive its test.
-struct Node(Option<Child>);
+pub(crate) struct Node(Option<Child>);
 
 impl Node {
-    fn child(&mut self) -> &mut Child {
+    pub(crate) fn child(&mut self) -> &mut Child {
         self.0.as_mut().expect("it has not ended")
     }
 
-    fn ended(mut self) -> String {
+    pub(crate) fn ended(mut self) -> String {
         ended(self.0.take().expect("it has not ended"))
     }
 }
@@ -49,7 +49,7 @@ impl Drop for Node {
 }
 
 /// Waits until a condition holds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..600 {
         if holds() {
             return;

@@ -28,6 +28,7 @@ mod cli_live;
 #[cfg(feature = "live")]
 mod cli_live_keys;
 #[cfg(feature = "live")]
+mod cli_live_machines;
 mod cli_live_nodes;
 mod cli_maintenance;
 mod cli_mapping;

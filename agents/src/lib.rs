@@ -48,7 +48,7 @@ pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
     Bargaining, CheckpointStore, Estimates, Maintenance, OnFailure, Provider, ProviderConfig,
-    ReservingConfig,
+    RealWork, ReservingConfig,
 };
 pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use seats::Seats;

@@ -7,6 +7,7 @@
 
 mod config;
 mod core;
+mod real;
 mod services;
 
 use haggle_model::random::Stream;
@@ -21,6 +22,7 @@ use crate::protocol::Message;
 use crate::{Actor, Outbox};
 
 pub use config::ProviderConfig;
+pub use real::RealWork;
 pub(crate) use services::worst_of;
 pub use services::{
     Bargaining, CheckpointStore, Estimates, Maintenance, OnFailure, ReservingConfig, Transacting,

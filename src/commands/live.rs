@@ -13,6 +13,7 @@ mod results;
 mod run;
 mod status;
 mod verify;
+mod work;
 
 pub(crate) use error::LiveError;
 
@@ -32,6 +33,8 @@ enum Command {
     Results(results::Args),
     Verify(verify::Args),
     Keys(keys::Args),
+    #[command(hide = true)]
+    Work(work::Args),
 }
 
 /// Carries out the command.
@@ -44,5 +47,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Results(args) => results::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Keys(args) => keys::run(args),
+        Command::Work(args) => work::run(args),
     }
 }

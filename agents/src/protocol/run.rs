@@ -4,6 +4,7 @@
 //!   world                          actor
 //!       │ ── JobDue ──────────────────▶ │  a user
 //!       │ ── OutageDue ───────────────▶ │  nature
+//!       │ ── WorkOver ────────────────▶ │  a provider with a real machine
 //!       │ ── Crashed, Restarted ──────▶ │  an actor that the scenario lets crash
 //!       │ ── Changed ─────────────────▶ │  an actor whose settings change at this instant
 //!       │ ── RunOver ─────────────────▶ │  all actors, at the end
@@ -11,7 +12,7 @@
 
 use std::sync::Arc;
 
-use haggle_model::{Job, Time};
+use haggle_model::{Job, JobId, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Phase;
@@ -37,6 +38,13 @@ protocol! {
         Restarted => said("restarted").during(Phase::Recovery),
         /// To any actor: these settings hold from now on. An actor that is down gets them when it restarts.
         Changed(settings: Box<Settings>) => said("changed").during(Phase::Progress),
+        /// To a provider with a real machine: the program of this job, which began at `start`, has ended.
+        WorkOver {
+            /// The job.
+            job: JobId,
+            /// Start of the attempt.
+            start: Time,
+        } => said("work_over").of(job).during(Phase::Completion),
         /// To all actors: the run stops now. All that they hold is unfinished.
         RunOver => said("run_over"),
     }

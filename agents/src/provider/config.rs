@@ -45,6 +45,9 @@ pub struct ProviderConfig {
     pub repeating: Vec<(ActorId, Option<Span>)>,
     /// The protocols by which parts of jobs are agreed on with it.
     pub transacting: Vec<Transacting>,
+    /// True if a real machine runs its jobs. Their ends are then messages from outside
+    /// ([`RunMessage::WorkOver`](crate::RunMessage::WorkOver)), and their hidden run times have no effect.
+    pub real: bool,
 }
 
 impl ProviderConfig {
@@ -69,6 +72,7 @@ impl ProviderConfig {
             maintenance: Vec::new(),
             repeating: Vec::new(),
             transacting: Vec::new(),
+            real: false,
         }
     }
 }

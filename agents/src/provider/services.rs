@@ -133,6 +133,9 @@ impl Services {
                 self.on_restarted(turn);
                 true
             }
+            Message::Run(RunMessage::WorkOver { job, start }) => {
+                self.jobs.on_work_over(turn, job, start)
+            }
             Message::Run(RunMessage::Changed(settings)) => self.on_changed(turn, *settings),
             Message::Run(RunMessage::RunOver) => {
                 self.on_run_over(turn);

@@ -264,6 +264,7 @@ impl Stage {
             maintenance: maintenance(scenario, provider),
             repeating: repeating(provider, scenario),
             transacting: transacting(ActorId(id.0), provider, scenario, protocols),
+            real: false,
         };
         // Before the provider is added: its number is the next one.
         self.announce(&config.maintenance);

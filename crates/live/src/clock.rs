@@ -70,6 +70,12 @@ impl Clock {
         self.at + scaled(passed, self.pace.scale)
     }
 
+    /// The time of the run at an instant of the system's clock, in microseconds since 1970.
+    pub fn at(&self, unix: i64) -> Time {
+        let ago = unix_micros().saturating_sub(unix);
+        self.now() - scaled(ago as f64, self.pace.scale)
+    }
+
     /// Real time from now to a time of the run: a microsecond more than necessary, so that the clock has reached it.
     /// At most a day.
     pub fn until(&self, time: Time) -> Duration {
@@ -86,7 +92,7 @@ fn scaled(micros: f64, scale: f64) -> Span {
 
 /// The present by the clock of the system, in microseconds since 1970.
 #[expect(clippy::disallowed_methods, reason = "a live run takes place in real time")]
-fn unix_micros() -> i64 {
+pub(crate) fn unix_micros() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

@@ -3,9 +3,11 @@
 //! The state depends on the inputs alone, so a journal of the inputs is a journal of the node. The digest of all
 //! messages that left shows whether a program that repeats the inputs does the same again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use haggle_agents::protocol::ResourceMessage;
+use haggle_agents::{AnyActor, Message, RealWork, RunMessage};
 use haggle_model::{ActorId, ActorKind, JobId, Time};
 use haggle_runtime::{Host, HostError, Leaving, OtherWorld, RunError, Snapshot, World};
 use serde::{Deserialize, Serialize};
@@ -61,7 +63,36 @@ pub enum Input {
         present: Time,
         /// Incarnation of the process.
         incarnation: u32,
+        /// Programs that ended while no process was there, each at the time of its end.
+        work: Vec<(Time, WorkEnd)>,
     },
+    /// A program on a real machine has ended.
+    Work {
+        /// The present.
+        present: Time,
+        /// The end.
+        end: WorkEnd,
+    },
+}
+
+/// The end of a program on a real machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkEnd {
+    /// The attempt that it was.
+    pub key: WorkKey,
+    /// True if the machine lost it: its processors failed, or nobody knows its end.
+    pub lost: bool,
+}
+
+/// An attempt of a job at a provider with a real machine. A machine runs it at most once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct WorkKey {
+    /// The provider.
+    pub provider: ActorId,
+    /// The job.
+    pub job: JobId,
+    /// Start of the attempt.
+    pub start: Time,
 }
 
 impl Input {
@@ -70,7 +101,8 @@ impl Input {
         match *self {
             Input::Advance { present }
             | Input::Letter { present, .. }
-            | Input::Restart { present, .. } => present,
+            | Input::Restart { present, .. }
+            | Input::Work { present, .. } => present,
         }
     }
 }
@@ -102,7 +134,25 @@ pub enum Effect {
         crashed: Time,
         /// Time of the restart.
         at: Time,
+        /// Messages of real machines in between.
+        reports: Vec<Report>,
     },
+    /// A program ended.
+    Worked {
+        /// Messages of the machine; none if the attempt was over already.
+        reports: Vec<Report>,
+    },
+}
+
+/// A message of a real machine to its provider.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Time of its delivery.
+    pub at: Time,
+    /// The provider.
+    pub to: ActorId,
+    /// The message.
+    pub message: Message,
 }
 
 /// A message that leaves.
@@ -171,6 +221,9 @@ pub enum CoreError {
         /// The receiver.
         to: ActorId,
     },
+    /// A provider cannot have a real machine.
+    #[error(transparent)]
+    NotReal(#[from] NotReal),
     /// The state is one of another program.
     #[error("the state is one of another version of haggle")]
     OtherProgram,
@@ -182,6 +235,16 @@ pub enum CoreError {
     Unwritten,
 }
 
+/// Reason why a provider cannot have a real machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{provider} cannot have a real machine: {reason}")]
+pub struct NotReal {
+    /// The provider.
+    pub provider: ActorId,
+    /// The setting in the way, and the remedy.
+    pub reason: &'static str,
+}
+
 /// Facts about a world that all of its nodes know.
 #[derive(Clone, Debug)]
 pub struct Known {
@@ -191,6 +254,28 @@ pub struct Known {
     pub kinds: Vec<ActorKind>,
     /// Bounds of numbers in messages.
     pub limits: Limits,
+    /// Providers with a real machine.
+    pub real: BTreeSet<ActorId>,
+}
+
+impl Known {
+    /// Puts the providers of a world that have a real machine before it.
+    ///
+    /// # Errors
+    /// If one of them cannot be.
+    pub fn equip(&self, world: &mut World) -> Result<(), NotReal> {
+        for &provider in &self.real {
+            let reason = match world.actors.get_mut(provider.index()) {
+                _ if world.outages.is_some() => {
+                    Err("its scenario has simulated failures; leave `[failures]` out")
+                }
+                Some(AnyActor::Provider(provider)) => provider.put_before_real_machine(),
+                _ => Err("it is no provider"),
+            };
+            reason.map_err(|reason| NotReal { provider, reason })?;
+        }
+        Ok(())
+    }
 }
 
 /// The host of a part, and the messages to and from other parts.
@@ -216,8 +301,9 @@ impl<'a> Core<'a> {
     /// The core of a part before its first input.
     ///
     /// # Errors
-    /// If the first job of a workload cannot be read.
-    pub fn new(known: Arc<Known>, part: PartId, world: World) -> Result<Core<'a>, CoreError> {
+    /// If the first job of a workload cannot be read, or a provider cannot have a real machine.
+    pub fn new(known: Arc<Known>, part: PartId, mut world: World) -> Result<Core<'a>, CoreError> {
+        known.equip(&mut world)?;
         let host = Host::new(world, known.parts.here(part))?;
         Ok(Core { known, part, host, session: Session::new(), digest: 0 })
     }
@@ -334,17 +420,58 @@ impl<'a> Core<'a> {
                     Err(refusal) => Effect::Refused(refusal),
                 }
             }
-            Input::Restart { present, incarnation } => {
+            Input::Restart { present, incarnation, work } => {
                 let crashed = self.host.crash()?;
                 // Messages of the time before the crash keep their numbers.
                 self.post(&mut left)?;
                 self.session.begin(*incarnation);
+                let mut reports = Vec::new();
+                for &(at, end) in work {
+                    reports.extend(self.work_over(at.min(*present), end)?);
+                }
                 let at = self.host.restart(*present)?;
-                Effect::Restarted { crashed, at }
+                Effect::Restarted { crashed, at, reports }
+            }
+            Input::Work { present, end } => {
+                Effect::Worked { reports: self.work_over(*present, *end)? }
             }
         };
         self.post(&mut left)?;
         Ok(Taken { effect, left })
+    }
+
+    /// A program has ended. A lost one was on processors that fail, and are back at once.
+    fn work_over(&mut self, present: Time, end: WorkEnd) -> Result<Vec<Report>, CoreError> {
+        let WorkEnd { key: WorkKey { provider, job, start }, lost } = end;
+        let work = self.host.real_work(provider);
+        // Own events up to the present may have ended it, such as its limit.
+        let Some(work) = work.into_iter().find(|it| (it.job.id, it.start) == (job, start)) else {
+            return Ok(Vec::new());
+        };
+        let messages = match lost {
+            false => vec![RunMessage::WorkOver { job, start }.into()],
+            true => {
+                let processors = work.processors;
+                let failed = ResourceMessage::Failed { processors: processors.clone() };
+                vec![failed.into(), ResourceMessage::Restored { processors }.into()]
+            }
+        };
+        let mut reports = Vec::new();
+        for message in messages {
+            let message: Message = message;
+            let at = self.host.report(present, provider, message.clone())?;
+            reports.push(Report { at, to: provider, message });
+        }
+        Ok(reports)
+    }
+
+    /// The attempts that real machines of this part have to run.
+    pub fn real_work(&self) -> BTreeMap<WorkKey, RealWork> {
+        let of_provider = |&provider: &ActorId| {
+            let work = self.host.real_work(provider).into_iter();
+            work.map(move |it| (WorkKey { provider, job: it.job.id, start: it.start }, it))
+        };
+        self.members().iter().flat_map(of_provider).collect()
     }
 
     fn opened(&self, letter: &Letter) -> Result<Leaving, Refusal> {

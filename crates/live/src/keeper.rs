@@ -252,7 +252,7 @@ impl<'a, S: Storage> Keeper<'a, S> {
                 let refused = matches!(taken.effect, Effect::Refused(_));
                 !refused && letter.is_durable()
             }
-            Input::Restart { .. } => true,
+            Input::Restart { .. } | Input::Work { .. } => true,
         };
         let is_durable = |kind: u16| crate::wire::Kind::numbered(kind).is_none_or(|it| it.durable);
         self.unsynced |= durable_input || taken.left.iter().any(|it| is_durable(it.kind));

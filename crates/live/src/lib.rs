@@ -12,6 +12,7 @@ mod join;
 pub mod keeper;
 pub mod keys;
 pub mod link;
+pub mod machine;
 pub mod node;
 pub mod parts;
 pub mod process;

@@ -25,17 +25,20 @@ use crate::hello::{ACKNOWLEDGE, control};
 use crate::keeper::{Keeper, KeeperError};
 use crate::keys::{Identity, NodeName};
 use crate::parts::PartId;
+use crate::run::Own;
 use crate::session::{Arrival, Number};
 use crate::wire::{Complaint, Envelope, Frame, Problem, name_hash};
 
 mod connections;
 mod ending;
+mod real;
 mod status;
 
 pub use connections::accept;
 use connections::{Connection, RETRY};
 pub(crate) use connections::{called, secured, tell_time};
 pub use ending::Stop;
+pub use real::Real;
 pub use status::{Ask, Counts, Status};
 
 /// Messages to a peer on their way without an acknowledgement.
@@ -128,6 +131,8 @@ pub struct Node {
     counts: Counts,
     /// Records after which the state is written down, and older records go; `None` = all records stay.
     snapshot_every: Option<NonZeroU64>,
+    /// The real machine of its providers.
+    real: Option<Real>,
     events: mpsc::UnboundedSender<Event>,
 }
 
@@ -161,14 +166,15 @@ impl Node {
             next_id: 0,
             counts: Counts::default(),
             snapshot_every: None,
+            real: None,
             events,
         }
     }
 
-    /// Lets a node write its state down after so many records, so that older records go.
+    /// Gives a node the settings that no other node knows.
     #[must_use]
-    pub fn with_snapshots(self, every: Option<NonZeroU64>) -> Node {
-        Node { snapshot_every: every, ..self }
+    pub(crate) fn with(self, own: Own) -> Node {
+        Node { snapshot_every: own.snapshot_every, real: own.real, ..self }
     }
 
     /// Takes an input.
@@ -179,7 +185,7 @@ impl Node {
         match taken.effect {
             Effect::Delivered { .. } => self.counts.taken += 1,
             Effect::Refused(_) => self.counts.refused += 1,
-            Effect::Advanced | Effect::Restarted { .. } => {}
+            Effect::Advanced | Effect::Restarted { .. } | Effect::Worked { .. } => {}
         }
         if !self.flushes {
             self.flushes = true;
@@ -278,10 +284,14 @@ impl Node {
     /// Makes inputs durable if their consequences need it, then sends all messages that may leave.
     fn flush(&mut self, context: &mut Context<Self>) -> Result<(), KeeperError> {
         self.flushes = false;
-        if self.keeper.must_sync() {
+        let work = self.work_to_run();
+        if self.keeper.must_sync() || work.is_some() {
             self.sync()?;
         } else {
             self.keeper.hand_over()?;
+        }
+        if let Some(work) = work {
+            self.let_run(work);
         }
         self.send_all(context);
         self.note_progress();
@@ -414,9 +424,11 @@ impl Handler<Begin> for Node {
             }
             if node.keeper.is_restart() {
                 let incarnation = node.keeper.incarnation();
+                let work = node.ended_meanwhile();
                 let present = node.clock.now();
-                node.take(&Input::Restart { present, incarnation }, context)?;
+                node.take(&Input::Restart { present, incarnation, work }, context)?;
             }
+            node.attend(context);
             node.catch_up(context)?;
             node.wait_for_horizon(context);
             node.flush(context)

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use actix::System;
+use haggle_journal::FileSystem;
 use haggle_model::Time;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -17,11 +18,13 @@ use tokio::sync::mpsc;
 use crate::clock::{Clock, Pace};
 use crate::ending::Progress;
 use crate::join::Joining;
+use crate::keeper::Keeper;
 use crate::keys::Identity;
-use crate::node::{Begin, tell_time};
+use crate::machine::Programs;
+use crate::node::{Begin, Real, tell_time};
 use crate::parts::PartId;
-use crate::run::{Ended, LiveError, Plan, begin, open_keeper, wait};
-use crate::status;
+use crate::run::{Ended, LiveError, Own, Plan, begin, open_keeper, wait};
+use crate::{machine, status};
 
 /// Everything about a node that is its owner's.
 pub struct Place {
@@ -35,6 +38,10 @@ pub struct Place {
     pub status: Option<String>,
     /// Records after which its state is written down, and older records go; `None` = all records stay.
     pub snapshot_every: Option<NonZeroU64>,
+    /// The real machine of its providers; `None` = jobs do not run, and their time passes.
+    pub machine: Option<(machine::Settings, Programs)>,
+    /// Command that supervises a program: [`machine::supervise`] of the folder that follows.
+    pub supervisor: Vec<String>,
 }
 
 /// Runs the node of a part until all nodes agree that the run is over, or `stop` is raised. `watch` gets the time and
@@ -51,7 +58,8 @@ pub fn run_node(
 ) -> Result<Ended, LiveError> {
     System::new().block_on(async {
         let system = |error| LiveError::System { part, error };
-        let Place { identity, listen, addresses, status, snapshot_every } = place;
+        let Place { identity, listen, addresses, status, snapshot_every, machine, supervisor } =
+            place;
         let listener = TcpListener::bind(&listen).await.map_err(system)?;
         let (identity, addresses) = (Arc::new(identity), Arc::new(addresses));
         let joining = Joining {
@@ -81,10 +89,17 @@ pub fn run_node(
             judge(plan, round_trip);
         }
         let keeper = open_keeper(plan, part)?;
+        let real = match machine {
+            Some((settings, programs)) => {
+                Some(real(plan, part, &settings, programs, &supervisor, &keeper)?)
+            }
+            None => None,
+        };
         let clock = Clock::new(pace);
         let waiting = joining.tell(waiting, Some(clock)).await;
         let (events, mut happened) = mpsc::unbounded_channel();
-        let node = begin(plan, snapshot_every, keeper, identity, clock, listener, events);
+        let own = Own { snapshot_every, real };
+        let node = begin(plan, own, keeper, identity, clock, listener, events);
         if let Some(address) = status {
             status::serve(&address, node.clone()).map_err(system)?;
         }
@@ -94,6 +109,27 @@ pub fn run_node(
         node.do_send(Begin { addresses });
         wait(clock, stop, &[node], &mut happened, watch).await
     })
+}
+
+/// Opens the real machine of a node, whose folder has the attempts of earlier processes.
+fn real(
+    plan: &Plan,
+    part: PartId,
+    settings: &machine::Settings,
+    programs: Programs,
+    supervisor: &[String],
+    keeper: &Keeper<'static, FileSystem>,
+) -> Result<Real, LiveError> {
+    let core = keeper.core();
+    let sizes = core.members().iter().filter_map(|&it| core.host().glimpse(it)?.machine);
+    let processors = sizes.map(|it| it.processors).sum();
+    let digest: String = plan.run.digest.iter().take(4).map(|it| format!("{it:02x}")).collect();
+    let mark = format!("{digest}-{}", plan.run.nodes[part as usize]);
+    let folder = plan.node_folder(part).join("work");
+    let machine = settings
+        .open(&folder, &mark, supervisor, processors)
+        .map_err(|error| LiveError::Machine { part, error })?;
+    Ok(Real::new(settings.kind(), machine, programs))
 }
 
 /// Warns if messages take too long for the shortest hold of the run.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, System};
 use haggle_journal::{FileSystem, Network};
-use haggle_model::{Span, Time};
+use haggle_model::{ActorId, Span, Time};
 use haggle_runtime::World;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -23,7 +23,8 @@ use crate::ending::{Agreement, Progress};
 use crate::join::JoinError;
 use crate::keeper::{Keeper, KeeperError};
 use crate::keys::{Identity, KeyError, NodeName};
-use crate::node::{Begin, Event, Node, Run, Stop, accept};
+use crate::machine::MachineError;
+use crate::node::{Begin, Event, Node, Real, Run, Stop, accept};
 use crate::parts::{PartId, Parts};
 
 /// Makes the world of the run, once for each node. An error is in words.
@@ -50,6 +51,8 @@ struct Beginning {
     version: u16,
     run: [u8; 32],
     part: PartId,
+    /// Providers of the part with a real machine.
+    real: Vec<ActorId>,
 }
 
 /// Version of the records of a node.
@@ -94,6 +97,15 @@ pub enum LiveError {
         part: PartId,
         /// The reason.
         error: std::io::Error,
+    },
+    /// Its real machine does not answer.
+    #[error("node {part}: {error}")]
+    Machine {
+        /// Its part.
+        part: PartId,
+        /// The reason.
+        #[source]
+        error: MachineError,
     },
     /// There are no keys for its nodes.
     #[error(transparent)]
@@ -163,7 +175,9 @@ pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSyst
     let failed = |error: KeeperError| LiveError::Keeper { part, error };
     let storage = FileSystem::open(&plan.journal(part), Network::Refuse);
     let storage = storage.map_err(|error| failed(error.into()))?;
-    let beginning = Beginning { version: RECORDS, run: plan.run.digest, part };
+    let real = plan.known.real.iter().filter(|&&it| plan.known.parts.of_actor(it) == Some(part));
+    let real = real.copied().collect();
+    let beginning = Beginning { version: RECORDS, run: plan.run.digest, part, real };
     let beginning = postcard::to_stdvec(&beginning).expect("memory takes it");
     let world = (plan.make)().map_err(LiveError::World)?;
     let known = Arc::clone(&plan.known);
@@ -188,10 +202,19 @@ pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSyst
     Ok(keeper)
 }
 
+/// The settings of a node that no other node knows.
+#[derive(Default)]
+pub(crate) struct Own {
+    /// Records after which its state is written down, and older records go; `None` = all records stay.
+    pub(crate) snapshot_every: Option<NonZeroU64>,
+    /// Its real machine.
+    pub(crate) real: Option<Real>,
+}
+
 /// Starts the node of a part on this thread. It begins with [`Begin`].
 pub(crate) fn begin(
     plan: &Plan,
-    snapshot_every: Option<NonZeroU64>,
+    own: Own,
     keeper: Keeper<'static, FileSystem>,
     identity: Arc<Identity>,
     clock: Clock,
@@ -200,7 +223,7 @@ pub(crate) fn begin(
 ) -> Addr<Node> {
     let (to_node, run) = (Arc::clone(&identity), Arc::clone(&plan.run));
     let node = Node::new(keeper, to_node, Arc::clone(&run), clock, events);
-    let node = node.with_snapshots(snapshot_every).start();
+    let node = node.with(own).start();
     actix::spawn(listen(listener, node.clone(), identity, run));
     node
 }
@@ -251,7 +274,8 @@ fn start(
             let system = |error| LiveError::System { part, error };
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(system)?;
             let address = listener.local_addr().map_err(system)?.to_string();
-            let node = begin(&plan, None, keeper, Arc::new(identity), clock, listener, events);
+            let node =
+                begin(&plan, Own::default(), keeper, Arc::new(identity), clock, listener, events);
             Ok(Ready { node, address })
         };
         // Without a receiver, the run has ended already.

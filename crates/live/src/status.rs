@@ -97,6 +97,14 @@ fn text(status: &Status) -> String {
     let (all_syncs, longest) = (micros(counts.sync_micros), micros(counts.longest_sync_micros));
     add("journal_sync", "Time of all syncs", Some(Unit::Seconds), all_syncs);
     add("journal_sync_longest", "Time of the longest sync", Some(Unit::Seconds), longest);
+    if let Some(machine) = &status.machine {
+        let mut add = |name: &str, help: &str, value: u64| add(name, help, None, value as f64);
+        add("machine_running", "Programs that run, or are handed over", machine.running);
+        add("machine_ended", "Programs that ended", machine.ended);
+        add("machine_failed", "Programs that ended with another exit code than 0", machine.failed);
+        add("machine_lost", "Programs that the machine lost", machine.lost);
+        add("machine_errors", "Requests that the machine did not carry out", machine.errors);
+    }
     let mut text = String::new();
     encode(&mut text, &all).expect("memory takes it");
     text
@@ -108,6 +116,7 @@ mod tests {
 
     use super::*;
     use crate::ending::Progress;
+    use crate::machine::Tally;
     use crate::node::Counts;
 
     #[test]
@@ -125,6 +134,7 @@ mod tests {
             early: 0,
             records: 17,
             counts: Counts { syncs: 2, sync_micros: 5_000, ..Counts::default() },
+            machine: Some(Tally { running: 3, ..Tally::default() }),
         };
         let text = text(&status);
         for line in [
@@ -132,6 +142,7 @@ mod tests {
             "haggle_time_seconds{node=\"north\"} 1.5",
             "haggle_peers_connected{node=\"north\"} 1.0",
             "haggle_journal_sync_seconds{node=\"north\"} 0.005",
+            "haggle_machine_running{node=\"north\"} 3.0",
             "# EOF",
         ] {
             assert!(text.lines().any(|it| it == line), "{line} is missing in\n{text}");

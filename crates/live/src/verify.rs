@@ -12,7 +12,7 @@ use haggle_runtime::network::{Crashes, EVERYWHERE, Network, Recorded};
 use haggle_workloads::failures::Outage;
 use thiserror::Error;
 
-use crate::core::{Core, Effect, Input, Known, Left};
+use crate::core::{Core, Effect, Input, Known, Left, Report};
 use crate::keeper::{Entry, KeeperError};
 use crate::parts::PartId;
 use crate::run::Plan;
@@ -49,6 +49,8 @@ pub struct Replay {
     latencies: Vec<Span>,
     /// Crashes and restarts of parts.
     crashes: Vec<(PartId, Time, Time)>,
+    /// Messages of real machines.
+    reports: Vec<Report>,
     /// Time up to which the events of each part took place.
     ends: BTreeMap<PartId, Time>,
     /// Parts whose journals have no end of the run.
@@ -99,9 +101,11 @@ impl Replay {
                         self.sent.entry((from, to)).or_default().push((part, to_part, number));
                     }
                     match (taken.effect, input) {
-                        (Effect::Restarted { crashed, at }, _) => {
+                        (Effect::Restarted { crashed, at, reports }, _) => {
                             self.crashes.push((part, crashed, at));
+                            self.reports.extend(reports);
                         }
+                        (Effect::Worked { reports }, _) => self.reports.extend(reports),
                         (Effect::Delivered { at }, Input::Letter { number, letter, .. }) => {
                             self.latencies.push(at - letter.sent);
                             self.note(known, part, letter.from, number, Some(at));
@@ -178,8 +182,11 @@ impl Replay {
         end
     }
 
-    /// Lets a world be this run: each message between parts takes its time, and parts crash as they did.
+    /// Lets a world be this run: each message between parts takes its time, parts crash as they did, and
+    /// programs of real machines end when they did.
     pub fn put_into(&self, world: &mut World, known: &Known) {
+        // An error would have ended the repetition of the journals.
+        let _ = known.equip(world);
         let mut recorded = Recorded::new(known.parts.by_actor().to_vec());
         for (&(from, to), letters) in &self.sent {
             for letter in letters {
@@ -190,6 +197,8 @@ impl Replay {
         let sites = known.parts.by_actor().iter().map(|part| part.unwrap_or(EVERYWHERE));
         world.network = Network::new(Span::ZERO, sites.collect());
         world.network.replay(recorded);
+        let reports = self.reports.iter().cloned();
+        world.initial.extend(reports.map(|Report { at, to, message }| (at, to, message)));
         // The state of an actor survives in its journal.
         world.blueprints.clear();
         let mut crashes = Vec::new();

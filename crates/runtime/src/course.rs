@@ -562,7 +562,10 @@ impl Course {
                 self.admit_crash();
             }
             RunMessage::Restarted => self.down.restart(to),
-            RunMessage::JobDue(_) | RunMessage::RunOver | RunMessage::Changed(_) => {}
+            RunMessage::JobDue(_)
+            | RunMessage::RunOver
+            | RunMessage::Changed(_)
+            | RunMessage::WorkOver { .. } => {}
         }
         Ok(())
     }

@@ -16,7 +16,7 @@
 
 use std::collections::BTreeSet;
 
-use haggle_agents::{AnyActor, Glimpse, Message, RunMessage};
+use haggle_agents::{AnyActor, Glimpse, Message, RealWork, RunMessage};
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -176,7 +176,12 @@ impl<'a> Host<'a> {
             return Ok(Err(error));
         }
         let Leaving { sent, from, to, message } = message;
-        let mut at = present.max(sent + Span::TICK);
+        let delivery = Delivery { from, ..Delivery::first(to, message) };
+        self.deliver(present.max(sent + Span::TICK), delivery).map(Ok)
+    }
+
+    /// Delivers a message at the first instant from `at` on without an event. Returns the instant.
+    fn deliver(&mut self, mut at: Time, delivery: Delivery<Message>) -> Result<Time, RunError> {
         loop {
             self.advance(at)?;
             // An event at the very instant has happened: the message comes after it.
@@ -185,11 +190,32 @@ impl<'a> Host<'a> {
                 false => at = self.now() + Span::TICK,
             }
         }
-        let phase = message.phase();
-        let delivery = Delivery { from, ..Delivery::first(to, message) };
+        let phase = delivery.message.phase();
         self.simulation.course_mut().arrive(at, phase, delivery);
         self.advance(at)?;
-        Ok(Ok(at))
+        Ok(at)
+    }
+
+    /// The attempts that a real machine has to run for a provider that is here.
+    pub fn real_work(&self, provider: ActorId) -> Vec<RealWork> {
+        let work = |actor: &AnyActor| match actor {
+            AnyActor::Provider(provider) => provider.real_work(),
+            _ => Vec::new(),
+        };
+        self.simulation.look(provider, work).unwrap_or_default()
+    }
+
+    /// Delivers a message of a real machine to its provider at the `present` time. Returns the time of its delivery.
+    ///
+    /// # Errors
+    /// If the host cannot continue, see [`RunError`].
+    pub fn report(
+        &mut self,
+        present: Time,
+        provider: ActorId,
+        message: impl Into<Message>,
+    ) -> Result<Time, RunError> {
+        self.deliver(present, Delivery::first(provider, message.into()))
     }
 
     fn expects(&self, message: &Leaving) -> Result<(), HostError> {

@@ -50,6 +50,10 @@ pub(crate) enum LiveError {
     Threads(PathBuf),
     #[error("{}: its nodes have not begun; start them by `haggle live node`", .0.display())]
     NotBegun(PathBuf),
+    #[error("{}: the node has no provider, so it needs no [machine]", path.display())]
+    NoProvider { path: PathBuf },
+    #[error("{provider} cannot have a real machine: {reason}")]
+    NotReal { provider: String, reason: &'static str },
     #[error("there are more nodes than ports above --port or --status-port")]
     Ports,
     #[error("there is no free port: {0}")]
@@ -72,6 +76,8 @@ pub(crate) enum LiveError {
     Run(#[from] haggle_live::run::LiveError),
     #[error(transparent)]
     Core(#[from] CoreError),
+    #[error(transparent)]
+    Machine(#[from] haggle_live::machine::MachineError),
     #[error(transparent)]
     Simulation(#[from] RunError),
     #[error("node {node}: {error}")]

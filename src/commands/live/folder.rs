@@ -9,10 +9,11 @@
 //!     node.toml          settings of its owner      │ only if nodes are processes
 //!     node.key ...       its key and its peers      ┘
 //!     clock              time zero of the run
+//!     work/              programs of its real machine
 //!     journal/           its journal
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
@@ -21,11 +22,12 @@ use std::time::Duration;
 use haggle_live::clock::Pace;
 use haggle_live::core::Known;
 use haggle_live::keys::NodeName;
+use haggle_live::machine;
 use haggle_live::node::Run as RunFacts;
 use haggle_live::parts::{PartId, Parts};
 use haggle_live::run::{Plan, node_names};
 use haggle_live::wire::Limits;
-use haggle_model::{ActorId, Cast, Time};
+use haggle_model::{ActorId, ActorKind, Cast, Time};
 use haggle_results::sha256;
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +98,9 @@ pub(super) struct NodeSettings {
     /// Addresses of other nodes that differ from those in `live.toml`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) addresses: BTreeMap<String, String>,
+    /// The real machine of its providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) machine: Option<machine::Settings>,
 }
 
 /// A live run that is to be made.
@@ -226,11 +231,11 @@ impl LiveFolder {
     /// The plan of its nodes.
     pub(super) fn plan(&self) -> Result<(Plan, Cast), LiveError> {
         let stage = Stage::set(&self.scenario, &self.facts.folder)?;
-        let cast = stage.cast;
+        let Stage { cast, mut world, .. } = stage;
         let shared = self.facts.shared.iter().map(|names| numbers(names, &cast));
         let shared = shared.collect::<Result<Vec<_>, _>>()?;
-        let parts = Parts::with(&stage.world.actors, &shared);
-        let kinds = cast.actors.iter().map(|it| it.kind).collect();
+        let parts = Parts::with(&world.actors, &shared);
+        let kinds = Vec::from_iter(cast.actors.iter().map(|it| it.kind));
         let limits = Limits {
             actors: cast.actors.len() as u32,
             providers: cast.providers.len() as u32,
@@ -241,20 +246,50 @@ impl LiveFolder {
         let digest = bytes(&sha256(same.as_bytes()));
         let names = Vec::from_iter(cast.actors.iter().map(|it| it.name.clone()));
         let nodes = node_names(&parts, &names);
+        let real = self.real(&parts, &nodes, &kinds)?;
         let horizon = self.scenario.scenario.horizon.map(|it| Time::ZERO + it.0);
         let (scenario, folder) = (self.scenario.clone(), self.facts.folder.clone());
         let make = move || {
             let stage = Stage::set(&scenario, &folder).map_err(|error| error.to_string())?;
             Ok(stage.world)
         };
+        let known = Known { parts, kinds, limits, real };
+        known.equip(&mut world).map_err(|error| {
+            let provider = &cast.actors[error.provider.index()].name;
+            LiveError::NotReal { provider: provider.clone(), reason: error.reason }
+        })?;
         let plan = Plan {
-            known: Arc::new(Known { parts, kinds, limits }),
+            known: Arc::new(known),
             run: Arc::new(RunFacts::new(digest, scale, horizon, names, nodes)),
             make: Arc::new(make),
             shortest_hold: self.scenario.shortest_hold(),
             folder: self.path.clone(),
         };
         Ok((plan, cast))
+    }
+
+    /// The providers that have a real machine, as the settings of those nodes say whose folders are here.
+    fn real(
+        &self,
+        parts: &Parts,
+        nodes: &[NodeName],
+        kinds: &[ActorKind],
+    ) -> Result<BTreeSet<ActorId>, LiveError> {
+        let mut real = BTreeSet::new();
+        for (part, name) in (0..).zip(nodes) {
+            let path = self.path.join(name.as_str()).join(NODE);
+            if !path.exists() || parse::<NodeSettings>(&path)?.machine.is_none() {
+                continue;
+            }
+            let members = parts.members(part).iter().copied();
+            let providers = members.filter(|it| kinds[it.index()] == ActorKind::Provider);
+            let before = real.len();
+            real.extend(providers);
+            if real.len() == before {
+                return Err(LiveError::NoProvider { path });
+            }
+        }
+        Ok(real)
     }
 
     /// The part of a node, and the names of all nodes.

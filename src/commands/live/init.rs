@@ -158,13 +158,15 @@ pub(super) fn equip(
             status: Some(format!("127.0.0.1:{status}")),
             snapshot_every: None,
             addresses: BTreeMap::new(),
+            machine: None,
         };
         let comment = "\
 # Settings of this node, for its owner.
 # listen           address at which the node takes connections
 # status           address of /status, /metrics and /health; without it, the node has none
 # snapshot-every   records after which the node writes its state down and removes older records
-# [addresses]      NODE = \"HOST:PORT\" of nodes that are not where live.toml says\n\n";
+# [addresses]      NODE = \"HOST:PORT\" of nodes that are not where live.toml says
+# [machine]        real machine of a provider; without it, jobs do not run and their time passes\n\n";
         write_toml(&folder.path.join(name.as_str()).join(NODE), comment, &settings)?;
     }
     Ok(folder.save()?)

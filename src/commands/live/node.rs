@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use haggle_live::ending::Progress;
 use haggle_live::keys::Identity;
+use haggle_live::machine::ProgramsError;
 use haggle_live::parts::PartId;
 use haggle_live::process::{Place, run_node};
 use haggle_live::run::Ended;
@@ -78,12 +79,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(wrong) = all.into_iter().find(|it| !has_port(it)) {
         return Err(LiveError::Address { path: path.join(NODE), address: wrong.clone() }.into());
     }
+    let of_machine = |error: ProgramsError| LiveError::Facts {
+        path: path.join(NODE),
+        error: format!("[machine]: {error}"),
+    };
+    let machine = settings.machine.map(|it| it.programs().map(|programs| (it, programs)));
     let place = Place {
         identity: Identity::load(&path)?,
         listen: settings.listen,
         addresses,
         status: settings.status,
         snapshot_every: settings.snapshot_every,
+        machine: machine.transpose().map_err(of_machine)?,
+        supervisor: supervisor()?,
     };
     log(args.log, args.level);
     if args.with_parent {
@@ -109,6 +117,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         }
         Ended::Stopped => Ok(interrupted()),
     }
+}
+
+/// The command that supervises a program of a real machine.
+fn supervisor() -> Result<Vec<String>, LiveError> {
+    let program = std::env::current_exe()
+        .map_err(|error| LiveError::Read { path: PathBuf::from("haggle"), error })?;
+    let program = program.to_string_lossy().into_owned();
+    Ok(vec![program, "live".to_owned(), "work".to_owned()])
 }
 
 /// True if an address has a host and a port.

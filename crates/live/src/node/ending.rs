@@ -80,6 +80,7 @@ impl Node {
         self.note_progress();
         self.keeper.end()?;
         info!(part = self.part, time = %present, "the run is over");
+        self.dismiss();
         self.conclude(context)
     }
 

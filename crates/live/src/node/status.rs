@@ -6,8 +6,9 @@ use std::time::Duration;
 use actix::{Context, Handler};
 use serde::{Deserialize, Serialize};
 
-use super::Node;
+use super::{Node, Real};
 use crate::ending::Progress;
+use crate::machine::Tally;
 
 /// Counts of a node since its process began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +65,8 @@ pub struct Status {
     pub records: u64,
     /// Counts since its process began.
     pub counts: Counts,
+    /// Counts of its real machine.
+    pub machine: Option<Tally>,
 }
 
 /// Asks for the state of a node.
@@ -94,6 +97,7 @@ impl Handler<Ask> for Node {
             early: self.early.values().map(|it| it.len() as u64).sum(),
             records: self.keeper.records(),
             counts: self.counts,
+            machine: self.real.as_ref().and_then(Real::tally),
         })
     }
 }

@@ -1,12 +1,12 @@
 //! Nodes with journals, whose processes and disks fail, are a run of the whole world in which each message takes a
 //! certain time and actors crash.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use haggle_agents::AnyActor;
 use haggle_journal::testing::{Disk, DiskFolder, Loss};
-use haggle_live::core::{Core, Input, Known, Letter};
+use haggle_live::core::{Core, Input, Known, Letter, WorkEnd, WorkKey};
 use haggle_live::decisions::Decisions;
 use haggle_live::keeper::{Keeper, KeeperError};
 use haggle_live::parts::{PartId, Parts};
@@ -14,7 +14,7 @@ use haggle_live::session::{Arrival, Number};
 use haggle_live::verify::Replay;
 use haggle_live::wire::Limits;
 use haggle_model::random::{Stream, stream};
-use haggle_model::{Span, Time};
+use haggle_model::{ActorId, Span, Time};
 use haggle_runtime::{Driver, Simulation};
 use rand::RngExt;
 
@@ -39,6 +39,24 @@ struct Faults {
     crash: f64,
     /// A connection breaks.
     cut: f64,
+    /// A program on a real machine is lost. If it is 0, machines are not real.
+    lost: f64,
+}
+
+const NONE: Faults = Faults { crash: 0.0, cut: 0.0, lost: 0.0 };
+
+/// The providers of a world that can have real machines.
+fn real_ones(make: &Make) -> BTreeSet<ActorId> {
+    let mut world = make();
+    if world.outages.is_some() {
+        return BTreeSet::new();
+    }
+    let actors = (0..).map(ActorId).zip(&mut world.actors);
+    let real = actors.filter_map(|(id, actor)| match actor {
+        AnyActor::Provider(provider) => provider.put_before_real_machine().ok().map(|()| id),
+        _ => None,
+    });
+    real.collect()
 }
 
 struct Nodes<'a> {
@@ -48,6 +66,8 @@ struct Nodes<'a> {
     dice: Stream,
     faults: Faults,
     crashes: usize,
+    /// Programs that real machines have run: the end of each, or the time at which it is lost.
+    programs: BTreeMap<WorkKey, (Time, bool)>,
 }
 
 impl<'a> Nodes<'a> {
@@ -57,6 +77,7 @@ impl<'a> Nodes<'a> {
             parts: Parts::of(&actors),
             kinds: actors.iter().map(kind).collect(),
             limits: Limits::default(),
+            real: if faults.lost > 0.0 { real_ones(make) } else { BTreeSet::new() },
         });
         let dice = stream(7, name, "nodes");
         let node = |part: usize| Node {
@@ -66,7 +87,8 @@ impl<'a> Nodes<'a> {
             way: BTreeMap::new(),
         };
         let nodes = (0..known.parts.count()).map(node).collect();
-        let mut all = Nodes { make, known, nodes, dice, faults, crashes: 0 };
+        let programs = BTreeMap::new();
+        let mut all = Nodes { make, known, nodes, dice, faults, crashes: 0, programs };
         for part in 0..all.known.parts.count() {
             all.open(part, Time::ZERO).expect("an empty disk is good");
         }
@@ -90,7 +112,13 @@ impl<'a> Nodes<'a> {
         let (mut keeper, _) = Keeper::open(folder, "node", b"a run", make)?;
         if keeper.is_restart() {
             let incarnation = keeper.incarnation();
-            keeper.take(&Input::Restart { present, incarnation })?;
+            let wanted = keeper.core().real_work();
+            let ended = self.programs.iter().filter(|it| wanted.contains_key(it.0));
+            let ended = ended.filter(|it| it.1.0 <= present);
+            let mut work =
+                Vec::from_iter(ended.map(|(&key, &(at, lost))| (at, WorkEnd { key, lost })));
+            work.sort_by_key(|(at, end)| (*at, end.key));
+            keeper.take(&Input::Restart { present, incarnation, work })?;
             keeper.sync()?;
         }
         self.nodes[part].keeper = Some(keeper);
@@ -130,6 +158,16 @@ impl<'a> Nodes<'a> {
                 if keeper.core().arrival(peer, number) == Arrival::Next {
                     keeper.take(&Input::Letter { present, number, letter })?;
                 }
+            }
+        }
+        keeper.sync()?;
+        // The machine has what is durable, and runs each attempt once.
+        for key in keeper.core().real_work().into_keys() {
+            let takes = Span::from_micros(self.dice.random_range(1..200_000_000));
+            let lost = self.dice.random_bool(self.faults.lost);
+            let (at, lost) = *self.programs.entry(key).or_insert((present + takes, lost));
+            if at <= present {
+                keeper.take(&Input::Work { present, end: WorkEnd { key, lost } })?;
             }
         }
         keeper.sync()?;
@@ -216,6 +254,17 @@ impl<'a> Nodes<'a> {
 /// Runs a world on nodes, repeats their journals, and compares all decisions with a simulation. Returns the numbers of
 /// events, crashes and messages.
 fn compared(name: &str, make: &Make, faults: Faults) -> (usize, usize, usize) {
+    let (events, live, replay) = compare(name, make, faults);
+    (events, live.crashes, replay.messages())
+}
+
+/// As [`compared`]; the last number is that of programs on real machines.
+fn compared_with_programs(name: &str, make: &Make, faults: Faults) -> (usize, usize, usize) {
+    let (events, live, _) = compare(name, make, faults);
+    (events, live.crashes, live.programs.len())
+}
+
+fn compare<'a>(name: &str, make: &'a Make, faults: Faults) -> (usize, Nodes<'a>, Replay) {
     let mut live = Nodes::new(name, make, faults);
     let mut now = Time::ZERO;
     for _ in 0..3_000 {
@@ -225,7 +274,7 @@ fn compared(name: &str, make: &Make, faults: Faults) -> (usize, usize, usize) {
             break;
         }
     }
-    live.faults = Faults { crash: 0.0, cut: 0.0 };
+    live.faults = Faults { crash: 0.0, cut: 0.0, ..live.faults };
     // All nodes reach the same time, and no message that is still under way arrives before it.
     for part in 0..live.nodes.len() {
         // A fault that was asked for may still come.
@@ -256,7 +305,7 @@ fn compared(name: &str, make: &Make, faults: Faults) -> (usize, usize, usize) {
         }
     }
     let events = lived.iter().map(Decisions::count).sum();
-    (events, live.crashes, replay.messages())
+    (events, live, replay)
 }
 
 /// Worlds with more than one part.
@@ -270,7 +319,7 @@ fn nodes_are_a_run_with_recorded_latencies() {
     let worlds = worlds_of_parts();
     let mut sum = (0, 0);
     for (name, make) in &worlds {
-        let (events, _, messages) = compared(name, make, Faults { crash: 0.0, cut: 0.01 });
+        let (events, _, messages) = compared(name, make, Faults { cut: 0.01, ..NONE });
         sum = (sum.0 + events, sum.1 + messages);
     }
     assert!(
@@ -285,10 +334,31 @@ fn nodes_that_crash_are_a_run_with_crashes() {
     let mut sum = (0, 0);
     for (name, make) in worlds_of_parts() {
         // Other actors of a world without retry wait for ever for an actor that was down: nothing is lost, though.
-        let (events, crashes, _) = compared(&name, &make, Faults { crash: 0.02, cut: 0.02 });
+        let (events, crashes, _) =
+            compared(&name, &make, Faults { crash: 0.02, cut: 0.02, ..NONE });
         sum = (sum.0 + events, sum.1 + crashes);
     }
     assert!(sum.1 > 100, "{sum:?} events and crashes");
+}
+
+/// Programs on real machines end when they like, are lost, and go on while the processes of nodes have ended.
+#[test]
+fn nodes_with_real_machines_are_a_run_with_their_ends() {
+    let (mut events, mut crashes, mut programs) = (0, 0, 0);
+    for (name, make) in worlds_of_parts() {
+        if real_ones(&make).is_empty() {
+            continue;
+        }
+        for crash in [0.0, 0.02, 0.05] {
+            let faults = Faults { crash, cut: 0.02, lost: 0.05 };
+            let (some, crashed, ran) = compared_with_programs(&name, &make, faults);
+            (events, crashes, programs) = (events + some, crashes + crashed, programs + ran);
+        }
+    }
+    assert!(
+        events > 2_000 && crashes > 20 && programs > 100,
+        "{events} events, {crashes} crashes, {programs} programs"
+    );
 }
 
 /// A snapshot makes all records before it unnecessary.
@@ -296,7 +366,7 @@ fn nodes_that_crash_are_a_run_with_crashes() {
 fn a_node_goes_on_from_its_snapshot() {
     let mut count = 0;
     for (name, make) in worlds_of_parts().iter().step_by(4) {
-        let mut live = Nodes::new(name, make, Faults { crash: 0.0, cut: 0.0 });
+        let mut live = Nodes::new(name, make, NONE);
         let mut now = Time::ZERO;
         for _ in 0..40 {
             now += Span::from_micros(live.dice.random_range(0..1_500_000));

@@ -287,6 +287,7 @@ table! {
         Crashed {},
         Restarted {},
         Changed { 0: Public },
+        WorkOver { job: Public, start: Public },
         RunOver {},
     }
 }

@@ -1,5 +1,8 @@
 //! A rigid job at a provider.
 
+use std::sync::Arc;
+
+use haggle_model::job::HiddenRunTime;
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
     ActorId, JobId, JobOutcome, JobRecord, Moldable, Observation, ProviderId, Span, StageIn, Time,
@@ -13,7 +16,7 @@ use crate::Outbox;
 use crate::glimpse::{Promise, PromiseKind, Stage, Work, known};
 use crate::protocol::Submission;
 use crate::provider::core::Attempt;
-use crate::provider::{OnFailure, ProviderConfig};
+use crate::provider::{OnFailure, ProviderConfig, RealWork};
 
 /// A rigid job at a provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -108,13 +111,20 @@ impl HeldJob {
         }
     }
 
-    /// Time for which it computes on this machine.
-    pub(super) fn run_time(&self, speed: f64) -> Span {
+    /// Time for which it computes on this machine; [`Span::FOREVER`] if only a real machine knows.
+    pub(super) fn run_time(&self, config: &ProviderConfig) -> Span {
         let job = &self.submission.job;
         match self.particulars().molded {
-            Some(moldable) => moldable.run_time(job, self.processors, speed),
-            None => job.run_time.reveal_to_machine().at_speed(speed),
+            _ if config.real => Span::FOREVER,
+            Some(moldable) => moldable.run_time(job, self.processors, config.speed),
+            None => job.run_time.reveal_to_machine().at_speed(config.speed),
         }
+    }
+
+    /// The program of its attempt has ended on a real machine: the record gets the time that it took.
+    pub(super) fn note_run_time(&mut self, ran: Span) {
+        let job = Arc::make_mut(&mut self.submission.job);
+        job.run_time = HiddenRunTime::new(ran);
     }
 
     /// True if its next or present attempt goes on from a checkpoint.
@@ -213,6 +223,13 @@ impl HeldJob {
             ..over
         };
         out.observe(Observation::JobOver(Box::new(over)));
+    }
+
+    /// Its attempt, for a real machine.
+    pub(in crate::provider) fn real_work(&self) -> Option<RealWork> {
+        let Attempt { start, end, ref processors, .. } = self.run.as_ref()?.attempt;
+        let job = Arc::clone(&self.submission.job);
+        Some(RealWork { job, start, processors: processors.clone(), limit: known(end) })
     }
 
     /// Order in which jobs were submitted to this provider.

@@ -1,12 +1,13 @@
 //! Attempts of rigid jobs: their start and end, overruns of their plan, and their loss.
 
 use haggle_model::reservation::{Answer, Cause};
-use haggle_model::{JobOutcome, JobRecord, LostRun, Observation, Span};
+use haggle_model::{JobId, JobOutcome, JobRecord, LostRun, Observation, Span, Time};
 use haggle_scheduling::{Overrun, Slot};
 
 use super::Jobs;
 use super::job::{HeldJob, Run};
 use super::saving::Saving;
+use crate::glimpse::known;
 use crate::protocol::{SubmissionMessage, Timer};
 use crate::provider::core::{Attempt, Losses, Turn, limited};
 use crate::provider::services::OnFailure;
@@ -26,6 +27,9 @@ impl Jobs {
         let id = held.submission.job.id;
         turn.core.machine.end(&run.attempt);
         let Attempt { start, planned_end, outcome, .. } = run.attempt;
+        if turn.core.config.real && outcome == JobOutcome::Completed {
+            held.note_run_time(turn.now - start - checkpointing);
+        }
         let finished = SubmissionMessage::Finished { job: id, outcome };
         turn.say(held.submitter, finished);
         let checkpoints = run.sent();
@@ -35,6 +39,28 @@ impl Jobs {
         turn.out.observe(Observation::JobOver(Box::new(over)));
         turn.ended_early(planned_end);
         turn.plan_changed();
+    }
+
+    /// The program of an attempt has ended on a real machine; `false` if no such attempt runs.
+    pub(in crate::provider::services) fn on_work_over(
+        &mut self,
+        turn: &mut Turn<'_>,
+        job: JobId,
+        start: Time,
+    ) -> bool {
+        let Some(slot) = turn.core.pieces.slot(job).filter(|_| turn.core.config.real) else {
+            return false;
+        };
+        let Some(held) = turn.core.pieces.get_mut::<HeldJob>(slot) else { return false };
+        let Some(run) = held.run.as_mut().filter(|run| run.attempt.start == start) else {
+            return false;
+        };
+        run.attempt.outcome = JobOutcome::Completed;
+        run.attempt.end = turn.now;
+        turn.out.stop(Timer::RunEnds { slot: slot.0 });
+        turn.out.stop(Timer::PlanEnds { slot: slot.0 });
+        self.on_run_ended(turn, slot);
+        true
     }
 
     pub(in crate::provider::services) fn on_plan_ended(&mut self, turn: &mut Turn<'_>, slot: Slot) {
@@ -58,7 +84,7 @@ impl Jobs {
         let planned_end = turn.now + planned.unwrap_or(Span::FOREVER).max(Span::TICK);
         turn.core.load.leaves(held.processors, planned);
         let mut attempt = turn.core.machine.start(turn.now, held.processors, planned_end);
-        let run_time = held.run_time(turn.core.config.speed);
+        let run_time = held.run_time(&turn.core.config);
         let (computes, outcome) = limited(run_time, held.walltime, turn.core.config.overrun);
         attempt.outcome = outcome;
         let computing = computes - held.particulars().saved;
@@ -76,7 +102,7 @@ impl Jobs {
         if attempt.end > planned_end {
             turn.out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }
-        if !saves {
+        if !saves && known(attempt.end).is_some() {
             turn.out.set(attempt.end, Timer::RunEnds { slot: slot.0 });
         }
         turn.out.send(held.submitter, SubmissionMessage::Started { job });

@@ -1,0 +1,100 @@
+//! States of jobs in Slurm, by their names.
+
+use std::collections::BTreeMap;
+
+use super::super::MachineError;
+use super::ask::ask;
+
+/// State of a job in Slurm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Queued {
+    /// It waits or runs.
+    Alive,
+    /// Its program has ended, or was stopped.
+    Ended,
+    /// Its nodes failed, or were taken from it.
+    Lost,
+}
+
+/// The jobs of a node.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    by_name: BTreeMap<String, (String, Queued)>,
+}
+
+impl Seen {
+    /// Asks for all jobs of this user whose names begin with `prefix`. squeue has the recent ones; with accounting, sacct
+    /// has the older ones, too.
+    ///
+    /// # Errors
+    /// If Slurm does not answer.
+    pub(super) fn read(prefix: &str) -> Result<Seen, MachineError> {
+        let mut seen = Seen::default();
+        // Accounting learns of changes later, so squeue's words replace those of sacct.
+        let words = ["-X", "-n", "-P", "--starttime=now-7days", "--format=JobID,JobName%200,State"];
+        seen.add(&ask("sacct", &words).unwrap_or_default(), prefix);
+        let words = ["--me", "--noheader", "--states=all", "--format=%i|%j|%T"];
+        seen.add(&ask("squeue", &words)?, prefix);
+        Ok(seen)
+    }
+
+    fn add(&mut self, said: &str, prefix: &str) {
+        for line in said.lines() {
+            let mut cells = line.trim().split('|');
+            let (Some(id), Some(name), Some(word)) = (cells.next(), cells.next(), cells.next())
+            else {
+                continue;
+            };
+            if name.starts_with(prefix) {
+                self.by_name.insert(name.to_owned(), (id.to_owned(), queued(word)));
+            }
+        }
+    }
+
+    /// The number and the state of the job of a name.
+    pub(super) fn of(&self, name: &str) -> Option<(&str, Queued)> {
+        self.by_name.get(name).map(|(id, state)| (id.as_str(), *state))
+    }
+}
+
+fn queued(word: &str) -> Queued {
+    // Behind a blank may follow who cancelled it, as in `CANCELLED by 1000`.
+    match word.split(' ').next().unwrap_or_default() {
+        "COMPLETED" | "FAILED" | "TIMEOUT" | "OUT_OF_MEMORY" | "CANCELLED" => Queued::Ended,
+        "NODE_FAIL" | "BOOT_FAIL" | "PREEMPTED" | "DEADLINE" | "REVOKED" | "LAUNCH_FAILED"
+        | "RECONFIG_FAIL" => Queued::Lost,
+        _ => Queued::Alive,
+    }
+}
+
+/// The start that `sbatch --test-only` foretells, in seconds since 1970: `sbatch: Job 7 to start at 1764400000 using ...`.
+pub(super) fn foretold(said: &str) -> Option<i64> {
+    let (_, behind) = said.split_once(" to start at ")?;
+    behind.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newer_word_of_squeue_counts_and_other_jobs_do_not() {
+        let mut seen = Seen::default();
+        seen.add(
+            "7|haggle-a-x|RUNNING\n8|other|RUNNING\n9|haggle-a-y|CANCELLED by 0\n",
+            "haggle-a-",
+        );
+        seen.add("7|haggle-a-x|NODE_FAIL\n\n10|haggle-a-z|COMPLETING\n", "haggle-a-");
+        assert_eq!(seen.of("haggle-a-x"), Some(("7", Queued::Lost)));
+        assert_eq!(seen.of("haggle-a-y"), Some(("9", Queued::Ended)));
+        assert_eq!(seen.of("haggle-a-z"), Some(("10", Queued::Alive)));
+        assert_eq!(seen.of("other"), None);
+    }
+
+    #[test]
+    fn a_foretold_start_is_read() {
+        let said = "sbatch: Job 7 to start at 1764400000 using 1 processors on nodes n1 in partition main\n";
+        assert_eq!(foretold(said), Some(1_764_400_000));
+        assert_eq!(foretold("sbatch: error: invalid partition\n"), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! The supervisor of one program: a process that outlives the node, and writes the end of the program down.
+//!
+//! ```text
+//!   work/NAME/work.json   the program, written by the node
+//!             lock        held as long as the supervisor lives
+//!             begun       process number of the supervisor; from now on, the program never starts again
+//!             program     process number and start of the program
+//!             output, errors
+//!             ended       time and exit code
+//! ```
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, setsid};
+use serde::{Deserialize, Serialize};
+
+use super::{Limits, MachineError, Work};
+use crate::clock::unix_micros;
+
+pub(super) const WORK: &str = "work.json";
+pub(super) const LOCK: &str = "lock";
+pub(super) const BEGUN: &str = "begun";
+pub(super) const PROGRAM: &str = "program";
+pub(super) const ENDED: &str = "ended";
+
+/// Time for which a program may end by itself after it was asked to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A program for its supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) work: Work,
+    pub(super) limits: Limits,
+}
+
+/// The end of a program.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct End {
+    /// Microseconds since 1970.
+    pub(super) at: i64,
+    /// Its exit code; `None` = a signal ended it.
+    pub(super) code: Option<i32>,
+    /// The signal.
+    pub(super) signal: Option<i32>,
+    /// Reason why it could not be started.
+    pub(super) error: Option<String>,
+}
+
+/// Runs the program in the folder of an attempt, unless it has begun already, and writes its end down. If `stop` is
+/// raised, the program is stopped.
+///
+/// # Errors
+/// If a file cannot be read or written.
+pub fn supervise(folder: &Path, stop: &AtomicBool) -> Result<(), MachineError> {
+    // Signals of the node's terminal do not reach it from now on. It fails if the process leads a group already.
+    let _ = setsid();
+    let lock = folder.join(LOCK);
+    let failed = MachineError::file(&lock);
+    let file = OpenOptions::new().create(true).append(true).open(&lock).map_err(&failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => return Ok(()),
+        Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    let path = folder.join(WORK);
+    let text = fs::read(&path).map_err(MachineError::file(&path))?;
+    let order: Order = serde_json::from_slice(&text)
+        .map_err(|error| MachineError::File { path, error: error.into() })?;
+    let begun = folder.join(BEGUN);
+    match OpenOptions::new().create_new(true).write(true).open(&begun) {
+        Ok(mut file) => {
+            let written = write!(file, "{}", std::process::id()).and_then(|()| file.sync_all());
+            written.map_err(MachineError::file(&begun))?;
+            synced(folder)?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(MachineError::file(&begun)(error)),
+    }
+    let end = match run(folder, &order, stop) {
+        Ok(end) => end,
+        Err(error) => {
+            let error = Some(error.to_string());
+            End { at: unix_micros(), code: Some(127), signal: None, error }
+        }
+    };
+    write_whole(&folder.join(ENDED), &serde_json::to_vec(&end).unwrap_or_default())
+}
+
+fn run(folder: &Path, order: &Order, stop: &AtomicBool) -> io::Result<End> {
+    // Children inherit the limits of this process.
+    order.limits.set()?;
+    let work = &order.work;
+    let (program, arguments) = work.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env("HAGGLE_JOB", work.key.job.0.to_string())
+        .env("HAGGLE_NAME", &work.name)
+        .env("HAGGLE_PROCESSORS", work.processors.to_string())
+        .stdin(Stdio::null())
+        .stdout(File::create(folder.join("output"))?)
+        .stderr(File::create(folder.join("errors"))?)
+        .process_group(0);
+    let mut child = command.spawn()?;
+    let id = child.id();
+    write_whole(&folder.join(PROGRAM), started(id).unwrap_or_default().as_bytes())
+        .map_err(io::Error::other)?;
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let status = child.wait();
+        // The receiver waits until then.
+        let _ = tell.send((unix_micros(), status));
+    });
+    let mut asked: Option<Instant> = None;
+    loop {
+        if let Ok((at, status)) = told.recv_timeout(Duration::from_millis(20)) {
+            let status = status?;
+            return Ok(End { at, code: status.code(), signal: status.signal(), error: None });
+        }
+        let group = Pid::from_raw(id.cast_signed());
+        // An error says that the program has ended meanwhile.
+        if asked.is_some_and(|since| since.elapsed() > GRACE) {
+            let _ = killpg(group, Signal::SIGKILL);
+        } else if asked.is_none() && stop.load(Ordering::Relaxed) {
+            asked = Some(now());
+            let _ = killpg(group, Signal::SIGTERM);
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a program runs in real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+impl Limits {
+    fn set(&self) -> io::Result<()> {
+        let limits = [
+            (Resource::RLIMIT_AS, self.memory_mib.map(|it| it.saturating_mul(1 << 20))),
+            (Resource::RLIMIT_CPU, self.cpu_seconds),
+            (Resource::RLIMIT_FSIZE, self.file_mib.map(|it| it.saturating_mul(1 << 20))),
+        ];
+        for (resource, limit) in limits {
+            if let Some(limit) = limit {
+                setrlimit(resource, limit, limit)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A process number with the start of the process, so that a number that is used again is another process.
+pub(super) fn started(id: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name of the program may have blanks and brackets; the 20th field behind it is the start.
+    let start = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
+    Some(format!("{id} {start}"))
+}
+
+/// Writes a file that appears as a whole, and survives a loss of power.
+pub(super) fn write_whole(path: &Path, contents: &[u8]) -> Result<(), MachineError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(contents)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|it| it.error)?;
+        Ok(())
+    };
+    write().map_err(MachineError::file(path))?;
+    synced(folder)
+}
+
+/// Lets new names in a folder survive a loss of power.
+pub(super) fn synced(folder: &Path) -> Result<(), MachineError> {
+    let sync = || File::open(folder)?.sync_all();
+    sync().map_err(MachineError::file(folder))
+}

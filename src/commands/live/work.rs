@@ -1,0 +1,24 @@
+//! `haggle live work`: the supervisor of a program on a real machine. A node starts it.
+
+use std::path::PathBuf;
+
+use haggle_live::machine::supervise;
+
+use super::super::Error;
+use super::LiveError;
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+
+/// Run the program in a folder of a node once, and write its end down
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder of an attempt of a job, below the folder of a node
+    #[arg(value_name = "DIR/NODE/work/ATTEMPT")]
+    folder: PathBuf,
+}
+
+/// Carries out the command.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    supervise(&args.folder, &STOP).map_err(LiveError::from)?;
+    Ok(Exit::Success)
+}
