@@ -31,7 +31,8 @@ pub(crate) static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let haggle = PathBuf::from(assert_cmd::cargo::cargo_bin!("haggle"));
     let folder = haggle.parent().expect("it lies in a folder");
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--quiet", "--example", "own_rules", "--target-dir"]);
+    // Libraries of the workspace have the same features as under `cargo test --workspace`, so they are not built again.
+    build.args(["build", "--quiet", "--workspace", "--example", "own_rules", "--target-dir"]);
     build.arg(folder.parent().expect("that of all profiles"));
     if folder.file_name().is_some_and(|name| name == "release") {
         build.arg("--release");

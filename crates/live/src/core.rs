@@ -80,7 +80,7 @@ pub enum Input {
 pub struct WorkEnd {
     /// The attempt that it was.
     pub key: WorkKey,
-    /// True if the machine lost it: its processors failed, or nobody knows its end.
+    /// True if the machine lost it: its processors failed, or its end is unknown.
     pub lost: bool,
 }
 

@@ -104,7 +104,7 @@ pub enum State {
         /// Its exit code; `None` = a signal ended it.
         code: Option<i32>,
     },
-    /// Nobody knows its end, and it does not run any more.
+    /// It does not run any more, and its end is unknown.
     Lost,
 }
 

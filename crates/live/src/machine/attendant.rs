@@ -22,7 +22,7 @@ const LAST: Duration = Duration::from_secs(20);
 pub struct News {
     /// The attempt.
     pub key: WorkKey,
-    /// Microseconds since 1970; `None` = nobody knows its end.
+    /// Microseconds since 1970; `None` = its end is unknown.
     pub ended: Option<i64>,
 }
 
