@@ -26,6 +26,7 @@ mod cli_leftovers;
 #[cfg(feature = "live")]
 mod cli_live;
 #[cfg(feature = "live")]
+mod cli_live_faults;
 mod cli_live_keys;
 #[cfg(feature = "live")]
 mod cli_live_machines;
