@@ -52,6 +52,12 @@ fn a_live_run_has_normal_results_and_repeats() {
     let verified = succeeds(&folder, &["live", "verify", "live.live"]);
     let said = stdout_of(&verified);
     assert!(said.contains("4 nodes") && said.contains("the same"), "{said}");
+    assert!(said.contains("5 simulations of 60 jobs") && said.contains("(5 draws)"), "{said}");
+    // Draws depend on their seeds alone, and are made only if they are wanted.
+    let again = succeeds(&folder, &["live", "verify", "live.live", "--draws", "5"]);
+    assert_eq!(stdout_of(&again), said);
+    let none = succeeds(&folder, &["live", "verify", "live.live", "--draws", "0"]);
+    assert!(!stdout_of(&none).contains("simulations"), "{none}");
     // Neither results nor journals are replaced.
     let output = folder.haggle(&run);
     assert!(output.starts_with("exit code: 4") && output.contains("exists"), "{output}");
@@ -64,7 +70,8 @@ fn a_horizon_ends_a_live_run_and_its_repetition() {
     let shown = succeeds(&folder, &["live", "run", "pair.toml", "--scale", "20000", "-o", "live"]);
     assert!(stdout_of(&shown).contains("still"), "{shown}");
     let verified = succeeds(&folder, &["live", "verify", "live.live"]);
-    assert!(stdout_of(&verified).contains("up to 43200 s: the same"), "{verified}");
+    let said = stdout_of(&verified);
+    assert!(said.contains("up to 43200 s: the same") && said.contains("(5 draws)"), "{said}");
 }
 
 #[test]

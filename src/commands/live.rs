@@ -11,6 +11,7 @@ mod node;
 mod processes;
 mod results;
 mod run;
+mod spread;
 mod status;
 mod verify;
 mod work;
