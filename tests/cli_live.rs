@@ -125,3 +125,61 @@ fn a_killed_run_continues_and_repeats() {
     let said = stdout_of(&said);
     assert!(said.contains("4 restarts") && said.contains("the same"), "{said}");
 }
+
+/// A study with live runs: the others are simulated, and all are read in the same way.
+#[test]
+fn a_study_has_live_runs() {
+    let sweep = format!(
+        "{SCENARIO}\n[sweep]\nreplications = 2\n[[sweep.axis]]\nname = \"system\"\n\
+         [[sweep.axis.variant]]\nname = \"simulated\"\n[[sweep.axis.variant]]\nname = \"live\"\n"
+    );
+    let figures = r#"
+[[live]]
+sweep = "pair.toml"
+where = { system = "live" }
+scale = { full = 500_000, quick = 1_000_000 }
+
+[[figure]]
+name = "pair-table"
+about = "Waiting times, simulated and live"
+sweeps = ["pair.toml"]
+
+[[figure.draw]]
+kind = "table"
+metric = "mean-waiting-time"
+x = { axis = "system" }
+"#;
+    let claims = r#"
+[[claim]]
+id = "P-1"
+figures = ["pair-table"]
+statement = "The same jobs end live and simulated"
+expected = "60 jobs"
+grade = "exact"
+check = 'close(value("impact.jobs", "all", #{system: "live"}, #{system: "simulated"}), 60, 0)'
+"#;
+    let folder = Folder::with(&[]);
+    let study = folder.path().join("lib/pair");
+    fs::create_dir_all(&study).expect("it can be made");
+    for (name, text) in [("pair", sweep.as_str()), ("figures", figures), ("claims", claims)] {
+        fs::write(study.join(format!("{name}.toml")), text).expect("it can be written");
+    }
+    let reproduce = ["reproduce", "pair-table", "--scenarios", "lib", "-o", "out"];
+    let said = succeeds(&folder, &reproduce);
+    assert!(stdout_of(&said).contains("held  P-1"), "{said}");
+    let run = |system: &str, seed: u32| {
+        let run = format!("out/pair/pair/system={system}/seed={seed}");
+        fs::read_to_string(folder.path().join(run).join("summary.json")).expect("it is there")
+    };
+    for seed in [1, 2] {
+        assert!(run("live", seed).contains("this run was live, at scale 500000"), "{seed}");
+        assert!(!run("simulated", seed).contains("this run was live"), "{seed}");
+        let journals = format!("out/pair/pair/system=live/seed={seed}.live");
+        succeeds(&folder, &["live", "verify", &journals, "--draws", "0"]);
+    }
+    // Runs that are there are not made again.
+    let before = run("live", 1);
+    let said = succeeds(&folder, &reproduce);
+    assert!(said.contains("4 of 4 runs are done already"), "{said}");
+    assert_eq!(run("live", 1), before);
+}

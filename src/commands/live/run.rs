@@ -4,6 +4,7 @@ use std::fs::File;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use clap::ArgGroup;
 use haggle_live::ending::Progress;
@@ -128,7 +129,8 @@ fn start(args: &Args, output: &Path) -> Result<Exit, Error> {
         scale: args.scale,
         shared: Vec::new(),
     };
-    let mut folder = LiveFolder::make(beside(output), wanted, !args.processes)?;
+    let begins = (!args.processes).then(|| Duration::from_millis(500));
+    let mut folder = LiveFolder::make(beside(output), wanted, begins)?;
     if args.processes {
         let (plan, cast) = folder.plan()?;
         let sites = free_sites(plan.run.nodes.len())?;
