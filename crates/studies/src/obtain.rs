@@ -161,8 +161,8 @@ impl<'a> Task<'a> {
     }
 
     /// The sweep to be carried out, the folder from which its relative paths start, the folder of its
-    /// results, and the wanted results; `None` for a study by code, and for a sweep with live runs, which other
-    /// commands would simulate.
+    /// results, and the wanted results. `None` for a study by code, and for a sweep with live runs: other commands would
+    /// simulate them.
     pub fn sweep(&self) -> Option<(&Experiment, &Path, &Path, Wanted)> {
         match &self.work {
             Work::Sweep { experiment, folder, output, wanted, live: None, .. } => {

@@ -39,8 +39,7 @@ pub struct Spread {
 }
 
 impl Replay {
-    /// The latencies of its messages. Those that waited for the restart of a node are left out: they are no times of a
-    /// connection.
+    /// The latencies of its messages. Messages that waited for the restart of a node are left out.
     pub fn spread(&self) -> Spread {
         let waited = |it: &Passage| {
             let mut crashes = self.crashes.iter();
