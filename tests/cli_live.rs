@@ -52,6 +52,12 @@ fn a_live_run_has_normal_results_and_repeats() {
     let verified = succeeds(&folder, &["live", "verify", "live.live"]);
     let said = stdout_of(&verified);
     assert!(said.contains("4 nodes") && said.contains("the same"), "{said}");
+    assert!(said.contains("5 simulations of 60 jobs") && said.contains("(5 draws)"), "{said}");
+    // Draws depend on their seeds alone, and are made only if they are wanted.
+    let again = succeeds(&folder, &["live", "verify", "live.live", "--draws", "5"]);
+    assert_eq!(stdout_of(&again), said);
+    let none = succeeds(&folder, &["live", "verify", "live.live", "--draws", "0"]);
+    assert!(!stdout_of(&none).contains("simulations"), "{none}");
     // Neither results nor journals are replaced.
     let output = folder.haggle(&run);
     assert!(output.starts_with("exit code: 4") && output.contains("exists"), "{output}");
@@ -64,7 +70,8 @@ fn a_horizon_ends_a_live_run_and_its_repetition() {
     let shown = succeeds(&folder, &["live", "run", "pair.toml", "--scale", "20000", "-o", "live"]);
     assert!(stdout_of(&shown).contains("still"), "{shown}");
     let verified = succeeds(&folder, &["live", "verify", "live.live"]);
-    assert!(stdout_of(&verified).contains("up to 43200 s: the same"), "{verified}");
+    let said = stdout_of(&verified);
+    assert!(said.contains("up to 43200 s: the same") && said.contains("(5 draws)"), "{said}");
 }
 
 #[test]
@@ -117,4 +124,62 @@ fn a_killed_run_continues_and_repeats() {
     let said = succeeds(&folder, &["live", "verify", "live.live"]);
     let said = stdout_of(&said);
     assert!(said.contains("4 restarts") && said.contains("the same"), "{said}");
+}
+
+/// A study with live runs: the others are simulated, and all are read in the same way.
+#[test]
+fn a_study_has_live_runs() {
+    let sweep = format!(
+        "{SCENARIO}\n[sweep]\nreplications = 2\n[[sweep.axis]]\nname = \"system\"\n\
+         [[sweep.axis.variant]]\nname = \"simulated\"\n[[sweep.axis.variant]]\nname = \"live\"\n"
+    );
+    let figures = r#"
+[[live]]
+sweep = "pair.toml"
+where = { system = "live" }
+scale = { full = 500_000, quick = 1_000_000 }
+
+[[figure]]
+name = "pair-table"
+about = "Waiting times, simulated and live"
+sweeps = ["pair.toml"]
+
+[[figure.draw]]
+kind = "table"
+metric = "mean-waiting-time"
+x = { axis = "system" }
+"#;
+    let claims = r#"
+[[claim]]
+id = "P-1"
+figures = ["pair-table"]
+statement = "The same jobs end live and simulated"
+expected = "60 jobs"
+grade = "exact"
+check = 'close(value("impact.jobs", "all", #{system: "live"}, #{system: "simulated"}), 60, 0)'
+"#;
+    let folder = Folder::with(&[]);
+    let study = folder.path().join("lib/pair");
+    fs::create_dir_all(&study).expect("it can be made");
+    for (name, text) in [("pair", sweep.as_str()), ("figures", figures), ("claims", claims)] {
+        fs::write(study.join(format!("{name}.toml")), text).expect("it can be written");
+    }
+    let reproduce = ["reproduce", "pair-table", "--scenarios", "lib", "-o", "out"];
+    let said = succeeds(&folder, &reproduce);
+    assert!(stdout_of(&said).contains("held  P-1"), "{said}");
+    let run = |system: &str, seed: u32| {
+        let run = format!("out/pair/pair/system={system}/seed={seed}");
+        fs::read_to_string(folder.path().join(run).join("summary.json")).expect("it is there")
+    };
+    for seed in [1, 2] {
+        assert!(run("live", seed).contains("this run was live, at scale 500000"), "{seed}");
+        assert!(!run("simulated", seed).contains("this run was live"), "{seed}");
+        let journals = format!("out/pair/pair/system=live/seed={seed}.live");
+        succeeds(&folder, &["live", "verify", &journals, "--draws", "0"]);
+    }
+    // Runs that are there are not made again.
+    let before = run("live", 1);
+    let said = succeeds(&folder, &reproduce);
+    assert!(said.contains("4 of 4 runs are done already"), "{said}");
+    assert_eq!(run("live", 1), before);
 }

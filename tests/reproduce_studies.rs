@@ -2,6 +2,7 @@
 //! it.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -10,6 +11,7 @@ use haggle::Rules;
 use haggle::script::Language;
 use haggle::studies::catalogue::Origin;
 use haggle::studies::draw::draw;
+use haggle::studies::live::{LiveRun, RunLive};
 use haggle::studies::obtain::{Stock, Task};
 use haggle::studies::study::{Compute, Effort};
 use haggle::studies::{Catalogue, Data, Judgement, Library, judge};
@@ -73,10 +75,14 @@ fn reproduced(folder: &Folder, quick: bool) -> Vec<String> {
         let output = folder.path().join("out");
         fs::create_dir_all(&output).expect("it can be made");
         let data = |origin: &Origin| {
-            let stock = Stock { library: &library, studies: STUDIES, own: &Rules::new() };
+            let stock =
+                Stock { library: &library, studies: STUDIES, own: &Rules::new(), live: None };
             let task = Task::new(stock, study, origin, &output, quick, false);
             let task = task.expect("it can be had");
-            Rc::new(task.carry_out(2, &AtomicBool::new(false), &|| ()).expect("it ends well"))
+            Rc::new(
+                task.carry_out(NonZeroUsize::new(2), &AtomicBool::new(false), &|| ())
+                    .expect("it ends well"),
+            )
         };
         let own: Vec<Rc<Data>> = figure.origins.iter().map(data).collect();
         let language = Language::new(own.clone(), &study.functions).expect("sound functions");
@@ -233,4 +239,92 @@ fn reductions_are_of_mean_response_times() {
         ];
         assert_eq!(reproduced(&study(&files), false), ["M9 held"], "{study_of}");
     }
+}
+
+const SYSTEMS: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 1, run = "10s" }]
+
+[[provider]]
+name = "site"
+processors = 16
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+
+[[sweep.axis]]
+name = "system"
+
+[[sweep.axis.variant]]
+name = "simulated"
+
+[[sweep.axis.variant]]
+name = "live"
+"#;
+
+const SYSTEMS_TABLE: &str = r#"
+[[live]]
+sweep = "systems.toml"
+where = { system = "live" }
+scale = { full = 7, quick = 9 }
+
+[[figure]]
+name = "systems"
+about = "Simulated and live"
+sweeps = ["systems.toml"]
+
+[[figure.draw]]
+kind = "table"
+metric = "makespan"
+x = { axis = "system" }
+"#;
+
+/// A live run that fails, or that the program cannot make, ends the figure: no simulation stands in for it.
+#[test]
+fn live_runs_are_never_simulated() {
+    let folder = study(&[("figures.toml", SYSTEMS_TABLE), ("systems.toml", SYSTEMS)]);
+    let library = Library::Folder(folder.path().join("lib"));
+    let catalogue = Catalogue::read(&library, STUDIES).expect("it is sound");
+    let (study, figure) = catalogue.figure("systems").expect("it is there");
+    let output = folder.path().join("out");
+    let error = |quick: bool, live: Option<&RunLive>| {
+        let stock = Stock { library: &library, studies: STUDIES, own: &Rules::new(), live };
+        let task = Task::new(stock, study, &figure.origins[0], &output, quick, false);
+        let task = task.expect("it can be had");
+        assert!(task.is_live() && task.sweep().is_none());
+        let data = task.carry_out(None, &AtomicBool::new(false), &|| ());
+        data.expect_err("a run is live").to_string()
+    };
+    let fails = |run: &LiveRun<'_>| {
+        assert!(run.results.ends_with("system=live/seed=1"), "{}", run.results.display());
+        Err(format!("scale {}", run.scale))
+    };
+    let failed = |scale| format!("live run system=live/seed=1: scale {scale}");
+    assert_eq!(error(false, Some(&fails)), failed(7));
+    assert_eq!(error(true, Some(&fails)), failed(9));
+    let unable = error(false, None);
+    assert!(unable.contains("has live runs, which this program cannot carry out"), "{unable}");
+    assert!(!output.exists(), "nothing was simulated");
+}
+
+/// Entries of `[[live]]` that are about nothing are found before any run.
+#[test]
+fn live_runs_must_be_runs_of_a_figure() {
+    let other = SYSTEMS_TABLE.replacen("systems.toml", "other.toml", 1);
+    let folder = study(&[("figures.toml", &other), ("systems.toml", SYSTEMS)]);
+    let error = Catalogue::read(&Library::Folder(folder.path().join("lib")), STUDIES);
+    let error = error.expect_err("no figure has it").to_string();
+    assert!(error.contains("no figure has the sweep `other.toml`"), "{error}");
+    let other = SYSTEMS_TABLE.replace("system = \"live\"", "system = \"real\"");
+    let folder = study(&[("figures.toml", &other), ("systems.toml", SYSTEMS)]);
+    let library = Library::Folder(folder.path().join("lib"));
+    let catalogue = Catalogue::read(&library, STUDIES).expect("it is sound");
+    let (study, figure) = catalogue.figure("systems").expect("it is there");
+    let stock = Stock { library: &library, studies: STUDIES, own: &Rules::new(), live: None };
+    let task = Task::new(stock, study, &figure.origins[0], folder.path(), false, false);
+    let error = task.err().expect("no run is live").to_string();
+    assert!(error.contains("no run has system = real"), "{error}");
 }

@@ -11,11 +11,14 @@ mod node;
 mod processes;
 mod results;
 mod run;
+mod spread;
 mod status;
+mod study;
 mod verify;
 mod work;
 
 pub(crate) use error::LiveError;
+pub(crate) use study::run_for_study;
 
 /// Run actors as nodes over TCP
 #[derive(Debug, clap::Args)]

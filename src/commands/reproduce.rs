@@ -17,6 +17,7 @@ use crate::scenario::nearest;
 use crate::studies::catalogue::Origin;
 use crate::studies::draw::draw;
 use crate::studies::judge::Failure;
+use crate::studies::live::RunLive;
 use crate::studies::logs;
 use crate::studies::obtain::{Stock, Task};
 use crate::studies::page::{self, Tested, Told};
@@ -71,7 +72,7 @@ pub(crate) struct Args {
     /// Folder of figures and runs; quick ones go to `quick` in it
     #[arg(short, long, value_name = "DIR", default_value = "runs/reproduce")]
     output: PathBuf,
-    /// Runs at the same time; without it, one for each processor core
+    /// Runs at the same time; without it, one for each processor core, and all live runs of a study
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Count finished runs of other builds of this version of haggle as done
@@ -145,6 +146,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let exit = if missed(&findings) { Exit::Differs } else { Exit::Success };
     // An error counts more than a missed claim, whose data may be lacking because of it.
     Ok(desk.worst.unwrap_or(exit))
+}
+
+/// Carries out live runs; `None` = they are no part of this program.
+fn live_runs() -> Option<&'static RunLive> {
+    #[cfg(feature = "live")]
+    return Some(&super::live::run_for_study);
+    #[cfg(not(feature = "live"))]
+    None
 }
 
 fn missed(findings: &[Finding<'_>]) -> bool {
@@ -311,7 +320,7 @@ impl Desk<'_> {
     fn obtain(&self, study: &Study, origin: &Origin) -> Result<Rc<Data>, Error> {
         let &Args { quick, any_build, .. } = self.args;
         let (library, output) = (&self.library, &self.output);
-        let stock = Stock { library, studies: study::ALL, own: own_rules() };
+        let stock = Stock { library, studies: study::ALL, own: own_rules(), live: live_runs() };
         let task = Task::new(stock, study, origin, output, quick, any_build)?;
         let (runs, done) = task.progress().map_or((0, 0), |it| (it.runs, it.done));
         if self.args.no_runs && done < runs {
@@ -321,9 +330,7 @@ impl Desk<'_> {
             say(&format!("{}: {done} of {runs} runs are done already\n", task.name()));
         }
         let bar = many_runs(Show::unless(self.args.quiet), runs as u64, done as u64);
-        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let workers = self.args.jobs.map_or_else(cores, NonZeroUsize::get);
-        let data = task.carry_out(workers, &STOP, &|| bar.inc(1));
+        let data = task.carry_out(self.args.jobs, &STOP, &|| bar.inc(1));
         // Before an error is returned, whose text the bar would overwrite.
         bar.finish_and_clear();
         Ok(Rc::new(data?))

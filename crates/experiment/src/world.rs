@@ -128,7 +128,7 @@ impl Stage {
         };
         let seating = Seating::of(scenario);
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
-        let protocols = transactions(scenario, latency_max(scenario));
+        let protocols = transactions(scenario, scenario.latency_max());
         let data_places = data::Places::of(scenario);
         // Actors are added in the order of `cast`, which has their names by number.
         let directory = scenario.directory();
@@ -471,7 +471,7 @@ impl Stage {
                 may_break: may_break(metascheduler, scenario),
                 max_attempts: attempts(metascheduler, scenario),
                 speed,
-                latency_max: latency_max(scenario),
+                latency_max: scenario.latency_max(),
                 seed: scenario.scenario.seed,
                 mapping: None,
             };
@@ -480,7 +480,7 @@ impl Stage {
         if let Some(mapping) = &metascheduler.mapping {
             let me = ActorId(self.world.actors.len() as u32);
             let mapped = mapping::mapped(mapping, metascheduler, scenario);
-            let latency_max = latency_max(scenario);
+            let latency_max = scenario.latency_max();
             let seed = scenario.scenario.seed;
             let config = mapping::mapper(me, (mapping, mapped), providers, latency_max, seed);
             return Ok(self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config)))));
@@ -528,7 +528,7 @@ impl Stage {
             overhead: coallocation.overhead.to_model(),
             overhead_max: coallocation.overhead_max,
             speed,
-            latency_max: latency_max(scenario),
+            latency_max: scenario.latency_max(),
             seed,
         };
         let stream = stream(seed, name.as_str(), "back-off");
@@ -638,19 +638,6 @@ fn partition(partition: &file::Partition, site: impl Fn(&file::Name) -> u32) -> 
     Partition::new(&groups, Time::ZERO + partition.from.0, until)
 }
 
-/// Time for which offers must last so that an agreement can be reached: the slowest answer and the
-/// slowest award must arrive in it.
-fn agreement_time(scenario: &Scenario) -> Span {
-    latency_max(scenario).scaled(4.0)
-}
-
-/// Longest latency of a message that is not lost.
-fn latency_max(scenario: &Scenario) -> Span {
-    let links = scenario.network.links.iter().map(|link| link.latency.0);
-    let slowest = links.fold(scenario.network.latency.0, Span::max);
-    slowest + scenario.network.jitter.0
-}
-
 /// True if actors repeat messages without an answer; a reliable transport repeats lost ones itself.
 pub(crate) fn resends(scenario: &Scenario) -> bool {
     scenario.network.transport == file::Transport::Datagram
@@ -691,7 +678,7 @@ fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaini
             },
             file::EstimatesFrom::Perfect => Estimates::Perfect,
         },
-        validity: offers.validity.map_or_else(|| agreement_time(scenario), |it| it.0),
+        validity: scenario.offers_last(provider),
         padding: offers.padding.fraction(),
         told,
         delay: offers.delay.0,

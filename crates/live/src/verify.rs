@@ -1,7 +1,10 @@
 //! A live run, repeated from its journals.
 //!
 //! Each journal is repeated by a core of its own, which must send the same messages. The times at which these messages
-//! were delivered make the [`Replay`]: a simulation of the whole world with these times is the same run.
+//! were delivered make the [`Replay`]: a simulation of the whole world with these times is the same run. A simulation
+//! with these latencies from another place on is a run like it ([`Spread`]).
+
+mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +15,11 @@ use haggle_runtime::network::{Crashes, EVERYWHERE, Network, Recorded};
 use haggle_workloads::failures::Outage;
 use thiserror::Error;
 
-use crate::core::{Core, Effect, Input, Known, Left, Report};
+use spread::Passage;
+
+pub use spread::Spread;
+
+use crate::core::{Core, Effect, Input, Known, Left, Letter, Report};
 use crate::keeper::{Entry, KeeperError};
 use crate::parts::PartId;
 use crate::run::Plan;
@@ -45,8 +52,8 @@ pub struct Replay {
     sent: BTreeMap<(ActorId, ActorId), Vec<Address>>,
     /// Times of delivery, by parts and number; `None` = refused.
     delivered: BTreeMap<Address, Option<Time>>,
-    /// Times from sending to delivery.
-    latencies: Vec<Span>,
+    /// Messages that were delivered.
+    passages: Vec<Passage>,
     /// Crashes and restarts of parts.
     crashes: Vec<(PartId, Time, Time)>,
     /// Messages of real machines.
@@ -107,7 +114,7 @@ impl Replay {
                         }
                         (Effect::Worked { reports }, _) => self.reports.extend(reports),
                         (Effect::Delivered { at }, Input::Letter { number, letter, .. }) => {
-                            self.latencies.push(at - letter.sent);
+                            self.pass(known, part, &letter, at);
                             self.note(known, part, letter.from, number, Some(at));
                         }
                         (Effect::Refused(_), Input::Letter { number, letter, .. }) => {
@@ -133,6 +140,12 @@ impl Replay {
         }
     }
 
+    fn pass(&mut self, known: &Known, to: PartId, letter: &Letter, at: Time) {
+        if let Some(from) = known.parts.of_actor(letter.from) {
+            self.passages.push(Passage { from, to, sent: letter.sent, at });
+        }
+    }
+
     /// Number of messages between parts.
     pub fn messages(&self) -> usize {
         self.delivered.len()
@@ -140,7 +153,7 @@ impl Replay {
 
     /// The latency of messages at a share of them, such as 0.5 for the median; zero without messages.
     pub fn latency(&self, share: f64) -> Span {
-        let mut sorted = self.latencies.clone();
+        let mut sorted = Vec::from_iter(self.passages.iter().map(Passage::latency));
         sorted.sort_unstable();
         let place = (share * (sorted.len().max(1) - 1) as f64).round() as usize;
         sorted.get(place).copied().unwrap_or(Span::ZERO)
@@ -182,6 +195,17 @@ impl Replay {
         end
     }
 
+    /// The time at which jobs that are not over count as unfinished, if some nodes have not ended. Their later events are
+    /// not known.
+    pub fn cut(&self) -> Option<Time> {
+        (self.open > 0).then(|| self.end())
+    }
+
+    /// True if programs ran on real machines.
+    pub fn has_machines(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
     /// Lets a world be this run: each message between parts takes its time, parts crash as they did, and
     /// programs of real machines end when they did.
     pub fn put_into(&self, world: &mut World, known: &Known) {
@@ -193,12 +217,17 @@ impl Replay {
                 recorded.push(from, to, self.delivered.get(letter).copied().flatten());
             }
         }
-        // Within a part, messages take no time, and wait for a receiver that is down.
-        let sites = known.parts.by_actor().iter().map(|part| part.unwrap_or(EVERYWHERE));
-        world.network = Network::new(Span::ZERO, sites.collect());
+        self.part_into(world, known);
         world.network.replay(recorded);
         let reports = self.reports.iter().cloned();
         world.initial.extend(reports.map(|Report { at, to, message }| (at, to, message)));
+    }
+
+    /// Lets the parts of a world be those of this run, and crash as they did.
+    fn part_into(&self, world: &mut World, known: &Known) {
+        // Within a part, messages take no time, and wait for a receiver that is down.
+        let sites = known.parts.by_actor().iter().map(|part| part.unwrap_or(EVERYWHERE));
+        world.network = Network::new(Span::ZERO, sites.collect());
         // The state of an actor survives in its journal.
         world.blueprints.clear();
         let mut crashes = Vec::new();

@@ -2,6 +2,7 @@
 
 mod channel;
 mod crashes;
+mod drawn;
 mod partition;
 mod recorded;
 mod reliable;
@@ -16,6 +17,7 @@ use channel::{Chance, Channel, Jitter, Way};
 use reliable::Reliable;
 
 pub use crashes::Crashes;
+pub use drawn::Drawn;
 pub use partition::Partition;
 pub use recorded::Recorded;
 
@@ -117,6 +119,11 @@ impl Network {
     /// Lets messages arrive at the times at which they arrived in another run.
     pub fn replay(&mut self, recorded: Recorded) {
         self.channel().recorded = Some(recorded);
+    }
+
+    /// Lets messages take latencies of another run, from a drawn place on.
+    pub fn draw(&mut self, drawn: Drawn) {
+        self.channel().drawn = Some(drawn);
     }
 
     /// Lets messages to actors that are not `here` leave the run.

@@ -3,13 +3,16 @@
 mod file;
 mod read;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Library;
 use super::study::Compute;
 use haggle_scenario::{InvalidScenario, ReadError, Source};
 
-pub use file::{Dimension, Draw, DrawKind, Grade, Minutes, Part, Quick, Spread, XScale, YScale};
+pub use file::{
+    Dimension, Draw, DrawKind, Grade, Minutes, Part, Quick, Scale, Spread, XScale, YScale,
+};
 
 /// All studies of a library.
 #[derive(Clone, Debug)]
@@ -27,10 +30,23 @@ pub struct Study {
     pub functions: String,
     /// Reductions for a quick reproduction.
     pub quick: Quick,
+    /// Its runs that are live.
+    pub live: Vec<Live>,
     /// Its figures, in the order of the file.
     pub figures: Vec<Figure>,
     /// Its claims, in the order of the file.
     pub claims: Vec<Claim>,
+}
+
+/// Runs of a sweep that are live: their actors are nodes, whose messages take real time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Live {
+    /// File of the sweep.
+    pub sweep: String,
+    /// Values of axes of these runs, as texts.
+    pub at: BTreeMap<String, String>,
+    /// Seconds of a run in a second of real time.
+    pub scale: Scale,
 }
 
 /// A published figure or table.

@@ -3,6 +3,7 @@
 //! ```text
 //! scenarios/STUDY/figures.toml, claims.toml ── library, catalogue ──> figures, claims
 //!    sweeps ──> experiment::sweep ──> summary.json ─┐
+//!    live runs ──> the same folders ────────────────┤
 //!    study  ──> a table computed by code ───────────┴──> Data
 //!                                                         ├── language ──> draw ──> PNG, CSV
 //!                                                         └── language ──> Verdict on each claim
@@ -18,6 +19,7 @@ pub mod data;
 pub mod draw;
 pub mod judge;
 pub mod library;
+pub mod live;
 pub mod logs;
 pub mod obtain;
 pub mod page;

@@ -1,13 +1,16 @@
 //! Obtains the data of a figure: completed runs are read, the others are carried out.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::thread::available_parallelism;
 
 use haggle_results::ResultsError;
 
 use super::catalogue::{Origin, Study};
 use super::data::Data;
 use super::library::Library;
+use super::live::{self, LiveRuns, RunLive};
 use super::quick::{Cuts, cut};
 use super::study::{Compute, Effort};
 use haggle_experiment::sweep::{
@@ -25,6 +28,8 @@ pub struct Stock<'a, 's> {
     pub studies: &'s [&'a dyn Compute],
     /// External rules that scenarios can name.
     pub own: &'s Rules,
+    /// Carries out live runs; `None` = it cannot be done here.
+    pub live: Option<&'a RunLive>,
 }
 
 /// Data to be obtained.
@@ -41,6 +46,7 @@ enum Work<'a> {
         wanted: Wanted,
         progress: Progress,
         cuts: Cuts,
+        live: Option<LiveRuns<'a>>,
     },
     Study(&'a dyn Compute, Effort),
 }
@@ -70,6 +76,9 @@ pub enum ObtainError {
         /// The axis.
         axis: String,
     },
+    /// Live runs cannot be carried out, or one failed.
+    #[error(transparent)]
+    Live(#[from] live::LiveError),
     /// A study by code failed.
     #[error("study \"{study}\": {problem}")]
     Study {
@@ -94,7 +103,7 @@ impl<'a> Task<'a> {
         quick: bool,
         any_build: bool,
     ) -> Result<Task<'a>, ObtainError> {
-        let Stock { library, studies, own } = stock;
+        let Stock { library, studies, own, live } = stock;
         let name = origin.name().to_owned();
         match origin {
             Origin::Study(_) => {
@@ -120,13 +129,14 @@ impl<'a> Task<'a> {
                         ObtainError::NothingLeft { study, file, axis }
                     })?;
                 }
+                let live = LiveRuns::of(study, file, &experiment, quick, live)?;
                 let output = output.join(&study.name).join(&name);
                 let wanted = Wanted { keep: Keep::Tables, any_build };
                 // Completed runs are counted now, so that a list of runs can be shown before any of them
                 // starts.
                 let progress = look(&experiment, &folder, &output, wanted)?;
                 let experiment = Box::new(experiment);
-                let work = Work::Sweep { experiment, folder, output, wanted, progress, cuts };
+                let work = Work::Sweep { experiment, folder, output, wanted, progress, cuts, live };
                 Ok(Task { name, work })
             }
         }
@@ -145,24 +155,31 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// True if some of its runs are live.
+    pub fn is_live(&self) -> bool {
+        matches!(self.work, Work::Sweep { live: Some(_), .. })
+    }
+
     /// The sweep to be carried out, the folder from which its relative paths start, the folder of its
-    /// results, and the wanted results; `None` for a study by code.
+    /// results, and the wanted results. `None` for a study by code, and for a sweep with live runs: other commands would
+    /// simulate them.
     pub fn sweep(&self) -> Option<(&Experiment, &Path, &Path, Wanted)> {
         match &self.work {
-            Work::Sweep { experiment, folder, output, wanted, .. } => {
+            Work::Sweep { experiment, folder, output, wanted, live: None, .. } => {
                 Some((experiment, folder, output, *wanted))
             }
-            Work::Study(..) => None,
+            Work::Sweep { .. } | Work::Study(..) => None,
         }
     }
 
-    /// Carries out missing runs and reads all data.
+    /// Carries out missing runs and reads all data. At most so many `workers` carry out runs at the same time; without a
+    /// number, one for each processor. Live runs mostly wait, so without a number all of them run at once.
     ///
     /// # Errors
     /// See [`ObtainError`]. Completed runs are kept.
     pub fn carry_out(
         &self,
-        workers: usize,
+        workers: Option<NonZeroUsize>,
         stop: &AtomicBool,
         on_run: &(dyn Fn() + Sync),
     ) -> Result<Data, ObtainError> {
@@ -170,8 +187,14 @@ impl<'a> Task<'a> {
             Work::Study(study, effort) => study
                 .compute(*effort)
                 .map_err(|problem| ObtainError::Study { study: self.name.clone(), problem }),
-            Work::Sweep { experiment, folder, output, wanted, cuts, .. } => {
+            Work::Sweep { experiment, folder, output, wanted, cuts, live, .. } => {
                 let (wanted, figures) = (*wanted, Figures::Skip);
+                if let Some(live) = live {
+                    // Before all others, which would take processors from them.
+                    live.carry_out(experiment, folder, output, (wanted, workers), (stop, on_run))?;
+                }
+                let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
+                let workers = workers.map_or_else(cores, NonZeroUsize::get);
                 let on_failure = OnFailure::Stop;
                 let conduct = SweepConduct {
                     output,

@@ -162,17 +162,23 @@ pub(super) fn write_toml(
 }
 
 impl LiveFolder {
-    /// Makes the folder of a live run. With `begins`, the run begins now; otherwise its nodes agree on its beginning.
+    /// True if a path is the folder of a live run.
+    pub(super) fn is_there(path: &Path) -> bool {
+        path.join(FACTS).is_file()
+    }
+
+    /// Makes the folder of a live run. With `begins`, the run begins so long from now; otherwise its nodes agree on its
+    /// beginning.
     pub(super) fn make(
         path: PathBuf,
         wanted: Wanted<'_>,
-        begins: bool,
+        begins: Option<Duration>,
     ) -> Result<LiveFolder, LiveError> {
         if path.exists() {
             return Err(LiveError::Exists(path));
         }
         let Wanted { scenario, scenario_folder, results, scale, shared } = wanted;
-        let pace = Pace::beginning(Duration::from_millis(500), scale)?;
+        let pace = Pace::beginning(begins.unwrap_or_default(), scale)?;
         // The path of a file in the present folder has no folder.
         let whole = |path: &Path| {
             let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -181,7 +187,7 @@ impl LiveFolder {
         let facts = Facts {
             format: FORMAT,
             build: BUILD.to_owned(),
-            epoch: begins.then_some(pace.epoch),
+            epoch: begins.map(|_| pace.epoch),
             scale,
             folder: whole(scenario_folder),
             results: whole(results),

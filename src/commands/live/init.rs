@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         scale: args.scale,
         shared: args.together.iter().map(|it| it.0.clone()).collect(),
     };
-    let mut made = LiveFolder::make(args.output.clone(), wanted, false)?;
+    let mut made = LiveFolder::make(args.output.clone(), wanted, None)?;
     let (plan, cast) = made.plan()?;
     let equipped = sites(args, &plan).map_err(Error::from);
     let equipped = equipped.and_then(|sites| equip(&mut made, &plan, &cast, &sites, args.days));

@@ -15,6 +15,7 @@ use super::super::run::{How, print_all, quoted};
 use super::LiveError;
 use super::folder::LiveFolder;
 use crate::exit::Exit;
+use crate::experiment::run::Outcome;
 use crate::experiment::{Conduct, Destination, Figures, Keep, run_prepared};
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -69,15 +70,13 @@ pub(super) fn repeated(plan: &Plan) -> Result<(Replay, Vec<Decisions>), LiveErro
     Ok((replay, decisions))
 }
 
-/// Writes the results of a live run that is over.
+/// Writes the results of a live run that is over, and prints them.
 pub(super) fn write_results(
     folder: &LiveFolder,
     results: &Path,
     without_effect: &[String],
     how: &How,
 ) -> Result<Exit, Error> {
-    let (plan, _) = folder.plan()?;
-    let replay = repeated(&plan)?.0;
     let destination = Destination {
         folder: results.to_owned(),
         end: None,
@@ -85,29 +84,15 @@ pub(super) fn write_results(
         existing: Existing::Keep,
         figures: if how.no_figures { Figures::Skip } else { Figures::Draw },
     };
-    // Otherwise the results look as if the scenario alone gave them.
-    let scale = folder.facts.scale;
-    let is_live = format!("this run was live, at scale {scale}: its messages took real time");
-    let open = match replay.open() {
-        0 => None,
-        count => Some(format!("{count} nodes have not ended; the rest of their run is simulated")),
-    };
-    let warnings = [without_effect, &[is_live], open.as_slice()].concat();
     let watch = OneRun::new(Show::unless(how.quiet || how.json));
     let conduct = Conduct {
         driver: how.driver.driver(),
         stop: &STOP,
         watch: &watch,
         check: how.check,
-        warnings: &warnings,
+        warnings: without_effect,
     };
-    let outcome = run_prepared(
-        &folder.scenario,
-        folder.scenario_folder(),
-        Some(&destination),
-        &conduct,
-        |world| replay.put_into(world, &plan.known),
-    )?;
+    let Written { plan, replay, outcome } = results_of(folder, &destination, &conduct)?;
     drop(watch);
     print_all(how, false, &folder.scenario, &outcome)?;
     if !how.quiet {
@@ -115,7 +100,7 @@ pub(super) fn write_results(
             "live: {} messages between {} nodes, {}\nto repeat it: haggle live verify {}\n",
             HumanCount(replay.messages() as u64),
             plan.known.parts.count(),
-            latencies(&replay, scale),
+            latencies(&replay, folder.facts.scale),
             quoted(&folder.path),
         ));
         say(&too_fast(&replay, &plan));
@@ -125,6 +110,39 @@ pub(super) fn write_results(
         }
     }
     Ok(Exit::Success)
+}
+
+/// Results that were written.
+pub(super) struct Written {
+    plan: Plan,
+    replay: Replay,
+    outcome: Outcome,
+}
+
+/// Writes the results of a live run that is over. The summary has a warning that it was live.
+pub(super) fn results_of(
+    folder: &LiveFolder,
+    destination: &Destination,
+    conduct: &Conduct<'_>,
+) -> Result<Written, Error> {
+    let (plan, _) = folder.plan()?;
+    let replay = repeated(&plan)?.0;
+    // Otherwise the results look as if the scenario alone gave them.
+    let scale = folder.facts.scale;
+    let is_live = format!("this run was live, at scale {scale}: its messages took real time");
+    let open = match replay.open() {
+        0 => None,
+        count => Some(format!("{count} nodes have not ended; the rest of their run is simulated")),
+    };
+    let warnings = [conduct.warnings, &[is_live], open.as_slice()].concat();
+    let outcome = run_prepared(
+        &folder.scenario,
+        folder.scenario_folder(),
+        Some(destination),
+        &Conduct { warnings: &warnings, ..*conduct },
+        |world| replay.put_into(world, &plan.known),
+    )?;
+    Ok(Written { plan, replay, outcome })
 }
 
 /// The largest scale for the latencies of a run, if that was exceeded.

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use clap::ArgGroup;
 use haggle_live::ending::Progress;
 use haggle_live::run::Ended;
-use haggle_model::Time;
+use haggle_model::{Span, Time};
 use indicatif::HumanCount;
 
 use super::super::example::Given;
@@ -100,7 +101,16 @@ pub(super) fn checked(
         return Err(LiveError::Changes.into());
     }
     if scenario.network != Network::default() && !quiet {
-        say("warning: [network] has no effect on a live run: its messages take real time\n");
+        say(
+            "warning: messages of a live run take real time, whatever [network] says; its latency and jitter still set \
+             for how long actors wait and hold\n",
+        );
+    }
+    if scenario.shortest_offers() == Some(Span::ZERO) && !quiet {
+        say(
+            "warning: some offers for bags hold at their very instant only, so no message can take them up: set \
+             `offers.validity` in the policy of providers\n",
+        );
     }
     Ok((scenario, folder, without_effect))
 }
@@ -119,7 +129,8 @@ fn start(args: &Args, output: &Path) -> Result<Exit, Error> {
         scale: args.scale,
         shared: Vec::new(),
     };
-    let mut folder = LiveFolder::make(beside(output), wanted, !args.processes)?;
+    let begins = (!args.processes).then(|| Duration::from_millis(500));
+    let mut folder = LiveFolder::make(beside(output), wanted, begins)?;
     if args.processes {
         let (plan, cast) = folder.plan()?;
         let sites = free_sites(plan.run.nodes.len())?;

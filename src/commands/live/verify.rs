@@ -10,6 +10,7 @@ use super::super::{Error, print};
 use super::LiveError;
 use super::folder::LiveFolder;
 use super::results::{latencies, repeated};
+use super::spread::compared as compared_by_draws;
 use crate::exit::Exit;
 use crate::report::say;
 
@@ -17,15 +18,20 @@ use crate::report::say;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each journal is repeated on its own and must send the same messages. Then a simulation of the whole scenario gets the
-latencies of all messages and must make the same decisions.
+latencies of all messages and must make the same decisions. Further simulations take the latencies of
+the run from a drawn place on; their jobs are compared with those of the run, one by one. They decide nothing.
 
-Example:
-  haggle live verify live.live"
+Examples:
+  haggle live verify live.live
+  haggle live verify live.live --draws 30  # more precise means"
 )]
 pub(crate) struct Args {
     /// Folder of the live run, such as results.live
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+    /// Number of simulations with drawn latencies; 0 = none
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(..=10_000))]
+    draws: u64,
 }
 
 /// Carries out the command.
@@ -86,6 +92,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             print(&format!(
                 "simulation  {compared} events of all actors up to {end} s: the same\n"
             ))?;
+            if args.draws > 0 && replay.has_machines() {
+                print("draws       none: a simulation does not know how long programs run\n")?;
+            } else if args.draws > 0 {
+                print(&compared_by_draws(&plan, &cast, &replay, args.draws)?)?;
+            }
             Ok(Exit::Success)
         }
         Some((_, text)) => Err(LiveError::Differs(text).into()),

@@ -15,6 +15,7 @@ use super::Args;
 use crate::commands::Error;
 use crate::commands::cluster::{Task, Words, Work, submit_all, task as carry_out};
 use crate::exit::Exit;
+use crate::report::say;
 
 /// Submits the runs of figures.
 pub(super) fn submit(
@@ -29,6 +30,12 @@ pub(super) fn submit(
         for origin in &figure.origins {
             let name = name_of(study, origin);
             let task = obtain(args, library, output, study, origin)?;
+            if task.is_live() && !args.quiet {
+                let name = &figure.name;
+                say(&format!(
+                    "{name}: its live runs are not submitted; make them without --slurm first\n"
+                ));
+            }
             // Figures share sweeps, and each is submitted once.
             if task.sweep().is_some() && known.insert(name.clone()) {
                 all.push((name, task));
@@ -90,7 +97,7 @@ fn obtain<'a>(
     origin: &Origin,
 ) -> Result<Obtain<'a>, Error> {
     let &Args { quick, any_build, .. } = args;
-    let stock = Stock { library, studies: study::ALL, own: own_rules() };
+    let stock = Stock { library, studies: study::ALL, own: own_rules(), live: None };
     Ok(Obtain::new(stock, of, origin, output, quick, any_build)?)
 }
 

@@ -6,6 +6,7 @@ use crate::experiment::sweep::SweepError;
 use crate::studies::Study;
 use crate::studies::catalogue::CatalogueError;
 use crate::studies::draw::DrawError;
+use crate::studies::live::LiveError;
 use crate::studies::logs::Log;
 use crate::studies::obtain::ObtainError;
 use haggle_plots::PlotError;
@@ -75,6 +76,12 @@ impl From<ObtainError> for Error {
             ObtainError::Invalid(error) => return Error::InvalidScenario(error),
             ObtainError::Sweep(error) => return error.into(),
             ObtainError::Results(error) => return error.into(),
+            ObtainError::Live(LiveError::Sweep(error)) => return error.into(),
+            ObtainError::Live(LiveError::Unable { .. }) => "build haggle with its feature `live`",
+            ObtainError::Live(LiveError::None { .. }) => {
+                "let `where` have values of the sweep's axes"
+            }
+            ObtainError::Live(LiveError::Failed { .. }) => "the next call begins it anew",
             ObtainError::NothingLeft { .. } => "let it keep a value that the sweep has",
             ObtainError::Study { .. } => "the missing files must be there first",
         };

@@ -20,6 +20,10 @@ const DAYS_OF_AUTHORITY: u16 = 3650;
 /// Time before its issue at which a certificate begins, because the clock of a peer may be late.
 const EARLIER: Duration = Duration::days(1);
 
+/// Time by which a certificate may end earlier than asked for, with its authority: the first ones are issued seconds later
+/// than that of their authority.
+const LATER: Duration = Duration::hours(1);
+
 /// An authority with its key.
 pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
@@ -64,11 +68,12 @@ impl Authority {
     /// A certificate for a node.
     pub(super) fn issue(&self, name: &NodeName, days: NonZeroU16) -> Result<Issued, KeyError> {
         let (from, until) = valid_for(days.get());
-        if until > self.certificate.valid_until {
-            let left = (self.certificate.valid_until - now()).whole_days().max(0);
+        let last = self.certificate.valid_until;
+        if until > last + LATER {
+            let left = (last - now()).whole_days().max(0);
             return Err(KeyError::AuthorityEnds { on: self.certificate.last_day(), left });
         }
-        self.issue_between(name, (from, until))
+        self.issue_between(name, (from, until.min(last)))
     }
 
     /// A certificate that is valid from one instant to another.

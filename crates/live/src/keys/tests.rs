@@ -723,3 +723,14 @@ fn no_error_and_no_debug_text_contains_a_key() {
         assert!(!shown.contains(&secret[..16]), "{shown}");
     }
 }
+
+/// Certificates are issued in later seconds than that of their authority.
+#[test]
+fn a_certificate_for_as_long_as_its_authority_ends_with_it() {
+    let days = NonZeroU16::new(4_000).expect("it is not zero");
+    let (authority, _) = Authority::generate(days).expect("random numbers");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let issued =
+        authority.issue(&"north".parse().expect("a name"), days).expect("it may be issued");
+    assert_eq!(issued.certificate.valid_until, authority.certificate.valid_until);
+}

@@ -12,6 +12,7 @@ use haggle_model::{ActorId, MessageFault, Span, Time};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::drawn::Drawn;
 use super::recorded::Recorded;
 use super::reliable::{Attempts, Reliable};
 use super::{Crashes, Fate, Hit, Partition};
@@ -34,6 +35,8 @@ pub(super) struct Channel {
     pub(super) here: Option<BTreeSet<ActorId>>,
     /// Arrivals of the messages of another run. `None` = messages take the times of this network.
     pub(super) recorded: Option<Recorded>,
+    /// Latencies of another run. `None` = messages take those of this network.
+    pub(super) drawn: Option<Drawn>,
 }
 
 /// Sender and receiver of a message, with their sites.
@@ -112,7 +115,11 @@ impl Channel {
         if self.here.as_ref().is_some_and(|here| !here.contains(&to)) {
             return Some(Fate::Leaves);
         }
-        self.recorded.as_mut()?.fate(now, from, to)
+        if let Some(recorded) = &mut self.recorded {
+            return recorded.fate(now, from, to);
+        }
+        let arrival = self.drawn.as_mut()?.arrival(now, from, to, self.crashes.as_mut());
+        arrival.map(Fate::Arrives)
     }
 
     /// The fate of a message that is sent now.

@@ -17,8 +17,31 @@ pub(super) struct FiguresFile {
     /// Reductions for `--quick`.
     #[serde(default)]
     pub(super) quick: Quick,
+    /// Runs that are live.
+    #[serde(default)]
+    pub(super) live: Vec<LiveEntry>,
     #[serde(default, rename = "figure")]
     pub(super) figures: Vec<FigureEntry>,
+}
+
+/// `[[live]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct LiveEntry {
+    pub(super) sweep: Spanned<String>,
+    #[serde(rename = "where")]
+    pub(super) at: BTreeMap<String, toml::Value>,
+    pub(super) scale: Scale,
+}
+
+/// Seconds of a live run in a second of real time.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scale {
+    /// In full.
+    pub full: f64,
+    /// With `--quick`.
+    pub quick: Option<f64>,
 }
 
 /// `claims.toml`.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-use super::file::{ClaimEntry, ClaimsFile, Draw, DrawKind, FigureEntry, FiguresFile};
-use super::{CatalogueError, Claim, Expression, Figure, Origin, Reason, Study, Test};
+use super::file::{ClaimEntry, ClaimsFile, Draw, DrawKind, FigureEntry, FiguresFile, LiveEntry};
+use super::{CatalogueError, Claim, Expression, Figure, Live, Origin, Reason, Study, Test};
 use crate::{Data, Library};
 use haggle_scenario::file::FigureKind;
 use haggle_scenario::{InvalidScenario, Problem, Source, nearest};
@@ -47,6 +47,7 @@ pub(super) fn study(
             figures.push(figure);
         }
     }
+    let live = file.live.into_iter().map(|entry| live(entry, &figures, &mut problems)).collect();
     if !problems.is_empty() {
         return Err(invalid(Box::new(InvalidScenario::new(source, problems))));
     }
@@ -59,9 +60,22 @@ pub(super) fn study(
         name: name.to_owned(),
         functions: functions.map(|it| it.get_ref().clone()).unwrap_or_default(),
         quick: file.quick,
+        live,
         figures,
         claims,
     })
+}
+
+fn live(entry: LiveEntry, figures: &[Figure], problems: &mut Vec<Problem>) -> Live {
+    let LiveEntry { sweep, at, scale } = entry;
+    let (place, sweep) = (sweep.span(), sweep.into_inner());
+    let origin = Origin::Sweep(sweep.clone());
+    if !figures.iter().any(|figure| figure.origins.contains(&origin)) {
+        let message = format!("no figure has the sweep `{sweep}`");
+        problems.push(problem(place, message, "not used", "name a sweep of a figure"));
+    }
+    let text = |value: toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Live { sweep, at: at.into_iter().map(|(axis, value)| (axis, text(value))).collect(), scale }
 }
 
 struct Place<'a> {
