@@ -106,7 +106,8 @@ fn a_bad_network_only_delays() {
         let path = format!("nodes/{own}/node.toml");
         let others = names.iter().filter(|it| **it != own);
         let addresses = others.map(|it| format!("{it} = \"127.0.0.1:{}\"\n", port(it) + 20));
-        let settings = folder.read(&path) + "\n[addresses]\n" + &addresses.collect::<String>();
+        let addresses: String = addresses.collect();
+        let settings = folder.read(&path) + "\n[addresses]\n" + addresses.as_str();
         fs::write(folder.path().join(path), settings).expect("it can be written");
     }
     let mut nodes = Vec::from_iter(names.map(|it| start(&folder, it)));

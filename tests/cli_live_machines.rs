@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -119,6 +120,30 @@ fn a_program_ends_at_the_limit_of_its_job() {
     let end = folder.json(&format!("nodes/north/work/{attempt}/ended"));
     assert_eq!(end["signal"].as_u64(), Some(15), "{end}");
     assert_eq!(fs::read_to_string(folder.path().join("runs")).expect("it began"), "begins 0\n");
+}
+
+/// The first attempt is lost with its supervisor; the second one cleans up within its time of grace.
+#[test]
+fn a_lost_program_ends_and_starts_again() {
+    let machine = r#"
+kind = "command"
+command = ["sh", "-c", "trap 'sleep 2; echo cleaned >> ../../../../runs; exit 0' TERM; echo begins >> ../../../../runs; while :; do sleep 0.1; done"]
+"#;
+    let folder = made(21_760, &[(0, 36_000, 240, -1)], machine);
+    let nodes = [start(&folder, "users"), start(&folder, "north")];
+    let runs = || fs::read_to_string(folder.path().join("runs")).unwrap_or_default();
+    until("it begins", || runs().contains("begins"));
+    let attempts = folder.names_in("nodes/north/work");
+    let supervisor = folder.read(&format!("nodes/north/work/{}/begun", attempts[0]));
+    let killed = Command::new("kill").args(["-9", supervisor.trim()]).status();
+    assert!(killed.is_ok_and(|it| it.success()));
+    for node in nodes {
+        let said = node.ended();
+        assert!(said.starts_with("exit code: 0"), "{said}");
+    }
+    assert_eq!(runs(), "begins\nbegins\ncleaned\n");
+    succeeds(&folder, &["live", "results", "nodes", "--check", "--no-figures"]);
+    assert!(stdout_of(&succeeds(&folder, &["live", "verify", "nodes"])).contains("the same"));
 }
 
 #[test]

@@ -48,6 +48,11 @@ impl Provider {
         Ok(())
     }
 
+    /// True if a real machine runs its jobs.
+    pub fn is_real(&self) -> bool {
+        self.core.config.real
+    }
+
     /// The attempts that run now, in order of the provider's slots; none without a real machine.
     pub fn real_work(&self) -> Vec<RealWork> {
         if !self.core.config.real {

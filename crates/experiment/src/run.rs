@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use haggle_agents::AnyActor;
 use haggle_model::{ActorId, Cast, Job, Time};
 use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, JournalError, Listener, Listeners, TooWide};
@@ -307,8 +308,13 @@ fn carry_out(
     // Before the folder is created: an unknown rule leaves nothing behind.
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
-    let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
+    let Stage { mut world, mut cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
     prepare(&mut world);
+    for (actor, provider) in world.actors.iter().zip(&mut cast.providers) {
+        // The first actors are the providers. A real machine may lose work without failures in the scenario.
+        let is_real = matches!(actor, AnyActor::Provider(provider) if provider.is_real());
+        provider.may_fail |= is_real;
+    }
     let cast = Arc::new(cast);
     let metrics = metrics_options(scenario);
     let may_fail = scenario.all_processor_failures().next().is_some();

@@ -30,7 +30,7 @@ pub enum KeeperError {
     Core(#[from] CoreError),
     /// The journal belongs to another run.
     #[error(
-        "the journal is of another run: use another folder, or the scenario and settings of that run"
+        "the journal is of another run: use another folder, or the scenario and settings of that run, also its [machine]"
     )]
     OtherRun,
     /// A record is none of this version.

@@ -21,6 +21,7 @@ mod supervisor;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,7 @@ use crate::core::WorkKey;
 
 pub use attendant::{Attendant, News, Tally};
 pub use program::{Programs, ProgramsError};
-pub use supervisor::supervise;
+pub use supervisor::{launch, supervise};
 
 /// The machine of a node, as its owner describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,6 +104,8 @@ pub enum State {
         at: i64,
         /// Its exit code; `None` = a signal ended it.
         code: Option<i32>,
+        /// Reason why it could not be started.
+        error: Option<String>,
     },
     /// It does not run any more, and its end is unknown.
     Lost,
@@ -127,6 +130,9 @@ pub enum MachineError {
         /// The reason.
         error: io::Error,
     },
+    /// The node stops before the machine is ready.
+    #[error("stopped before the machine was ready")]
+    Stopped,
     /// A command of Slurm failed.
     #[error("`{command}` failed: {said}")]
     Command {
@@ -134,6 +140,19 @@ pub enum MachineError {
         command: String,
         /// Its error output.
         said: String,
+    },
+    /// A reservation has fewer processors than the provider.
+    #[error(
+        "the reservation {name} has {held} processors and the provider has {processors}; name more nodes and delete the \
+         reservation by `scontrol delete ReservationName={name}`, or give the provider fewer processors"
+    )]
+    TooFew {
+        /// Its name.
+        name: String,
+        /// Its processors.
+        held: u32,
+        /// Processors of the provider.
+        processors: u32,
     },
     /// A command said something that is not understood.
     #[error("`{command}` gave an unknown answer: {said}")]
@@ -202,7 +221,8 @@ impl Settings {
     }
 
     /// The machine. `folder` is that of its attempts, `mark` names the run and the node, and `supervisor` is the command
-    /// that calls [`supervise`] with the folder of an attempt. `processors` are those of the node's providers.
+    /// that calls [`supervise`] with the folder of an attempt. `processors` are those of the node's providers. If `stop` is
+    /// raised, a machine that is not ready is not awaited any more. If `is_over`, nothing is held any more for the run.
     ///
     /// # Errors
     /// If the folder cannot be read, or the machine does not give what must be held for the run.
@@ -212,6 +232,7 @@ impl Settings {
         mark: &str,
         supervisor: &[String],
         processors: u32,
+        (stop, is_over): (&AtomicBool, bool),
     ) -> Result<Box<dyn Machine>, MachineError> {
         match self {
             Settings::Command { limits, .. } => {
@@ -219,7 +240,8 @@ impl Settings {
                 Ok(Box::new(local::Local::open(folder, supervisor, *limits, Vec::new())?))
             }
             Settings::Slurm { hold, options, .. } => {
-                slurm::open(folder, mark, supervisor, processors, hold, options)
+                let site = slurm::Site { folder, mark, processors, options, is_over };
+                slurm::open(&site, supervisor, hold, stop)
             }
         }
     }

@@ -252,7 +252,10 @@ impl Node {
         match self.keeper.core().arrival(peer, number) {
             Arrival::Copy => Ok(()),
             Arrival::Gap => {
-                warn!(part = self.part, peer, "messages are missing: the connection is made anew");
+                warn!(
+                    peer = self.name_of(peer),
+                    "messages are missing: the connection is made anew"
+                );
                 self.connections.remove(&peer);
                 self.early.remove(&peer);
                 Ok(())
@@ -261,7 +264,7 @@ impl Node {
                 let kind = letter.kind;
                 let taken = self.take(&Input::Letter { present, number, letter }, context)?;
                 if let Effect::Refused(refusal) = &taken.effect {
-                    warn!(part = self.part, peer, kind, %refusal, "a message is refused");
+                    warn!(peer = self.name_of(peer), kind, %refusal, "a message is refused");
                     let sequence = number.sequence;
                     let complaint = match refusal {
                         Refusal::Unread(unread) => Complaint::about(sequence, kind, unread),
@@ -368,6 +371,11 @@ impl Node {
         let _ = connection.leave.send(frames);
     }
 
+    /// The name of a node, for the log.
+    fn name_of(&self, part: PartId) -> &str {
+        self.run.nodes.get(part as usize).map_or("", NodeName::as_str)
+    }
+
     /// Does something, and ends the node if it fails.
     fn attempt(
         &mut self,
@@ -420,6 +428,8 @@ impl Handler<Begin> for Node {
         self.addresses = begin.addresses;
         self.attempt(context, |node, context| {
             if node.keeper.is_over() {
+                node.attend(context);
+                node.dismiss();
                 return node.conclude(context);
             }
             if node.keeper.is_restart() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::ending::Progress;
 use crate::join::Joining;
 use crate::keeper::Keeper;
 use crate::keys::Identity;
-use crate::machine::Programs;
+use crate::machine::{MachineError, Programs};
 use crate::node::{Begin, Real, tell_time};
 use crate::parts::PartId;
 use crate::run::{Ended, LiveError, Own, Plan, begin, open_keeper, wait};
@@ -91,7 +91,13 @@ pub fn run_node(
         let keeper = open_keeper(plan, part)?;
         let real = match machine {
             Some((settings, programs)) => {
-                Some(real(plan, part, &settings, programs, &supervisor, &keeper)?)
+                let mark = mark(plan, part, &identity)?;
+                match real(plan, part, (&settings, programs), &supervisor, (&keeper, &mark, stop)) {
+                    Err(LiveError::Machine { error: MachineError::Stopped, .. }) => {
+                        return Ok(Ended::Stopped);
+                    }
+                    real => Some(real?),
+                }
             }
             None => None,
         };
@@ -111,23 +117,37 @@ pub fn run_node(
     })
 }
 
+/// The name of a run and a node for a real machine: no other run has it, also of the same scenario.
+fn mark(plan: &Plan, part: PartId, identity: &Identity) -> Result<String, LiveError> {
+    let path = plan.node_folder(part).join("mark");
+    let system = |error| LiveError::System { part, error };
+    match fs::read_to_string(&path) {
+        Ok(text) => return Ok(text.trim().to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(system(error)),
+    }
+    // A later certificate of the node does not change it.
+    let first: String = identity.certificate().fingerprint.to_string();
+    let first: String = first.trim_start_matches("sha256:").chars().take(12).collect();
+    let mark = format!("{first}-{}", plan.run.nodes[part as usize]);
+    write_line(&path, &mark).map_err(system)?;
+    Ok(mark)
+}
+
 /// Opens the real machine of a node, whose folder has the attempts of earlier processes.
 fn real(
     plan: &Plan,
     part: PartId,
-    settings: &machine::Settings,
-    programs: Programs,
+    (settings, programs): (&machine::Settings, Programs),
     supervisor: &[String],
-    keeper: &Keeper<'static, FileSystem>,
+    (keeper, mark, stop): (&Keeper<'static, FileSystem>, &str, &AtomicBool),
 ) -> Result<Real, LiveError> {
     let core = keeper.core();
     let sizes = core.members().iter().filter_map(|&it| core.host().glimpse(it)?.machine);
     let processors = sizes.map(|it| it.processors).sum();
-    let digest: String = plan.run.digest.iter().take(4).map(|it| format!("{it:02x}")).collect();
-    let mark = format!("{digest}-{}", plan.run.nodes[part as usize]);
     let folder = plan.node_folder(part).join("work");
     let machine = settings
-        .open(&folder, &mark, supervisor, processors)
+        .open(&folder, mark, supervisor, processors, (stop, keeper.is_over()))
         .map_err(|error| LiveError::Machine { part, error })?;
     Ok(Real::new(settings.kind(), machine, programs))
 }
@@ -164,10 +184,14 @@ fn read_epoch(path: &Path) -> io::Result<Option<i64>> {
     }
 }
 
-fn write_epoch(path: &PathBuf, epoch: i64) -> io::Result<()> {
+fn write_epoch(path: &Path, epoch: i64) -> io::Result<()> {
+    write_line(path, &epoch.to_string())
+}
+
+fn write_line(path: &Path, line: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    writeln!(file, "{epoch}")?;
+    writeln!(file, "{line}")?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|it| it.error)?;
     fs::File::open(folder)?.sync_all()

@@ -100,10 +100,14 @@ fn text(status: &Status) -> String {
     if let Some(machine) = &status.machine {
         let mut add = |name: &str, help: &str, value: u64| add(name, help, None, value as f64);
         add("machine_running", "Programs that run, or are handed over", machine.running);
-        add("machine_ended", "Programs that ended", machine.ended);
-        add("machine_failed", "Programs that ended with another exit code than 0", machine.failed);
-        add("machine_lost", "Programs that the machine lost", machine.lost);
-        add("machine_errors", "Requests that the machine did not carry out", machine.errors);
+        add("machine_ended", "Programs that ended under this process", machine.ended);
+        add("machine_failed", "Programs that failed under this process", machine.failed);
+        add("machine_lost", "Programs lost under this process", machine.lost);
+        add(
+            "machine_errors",
+            "Requests of this process that the machine did not carry out",
+            machine.errors,
+        );
     }
     let mut text = String::new();
     encode(&mut text, &all).expect("memory takes it");

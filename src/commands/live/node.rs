@@ -83,7 +83,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         path: path.join(NODE),
         error: format!("[machine]: {error}"),
     };
-    let machine = settings.machine.map(|it| it.programs().map(|programs| (it, programs)));
+    let machine = settings.machine.map(|it| {
+        let programs = it.programs()?.below(&path);
+        Ok((it, programs))
+    });
     let place = Place {
         identity: Identity::load(&path)?,
         listen: settings.listen,
@@ -91,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         status: settings.status,
         snapshot_every: settings.snapshot_every,
         machine: machine.transpose().map_err(of_machine)?,
-        supervisor: supervisor()?,
+        supervisor: own_command(&["live", "work"])?,
     };
     log(args.log, args.level);
     if args.with_parent {
@@ -119,12 +122,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
-/// The command that supervises a program of a real machine.
-fn supervisor() -> Result<Vec<String>, LiveError> {
+/// A command of this program.
+pub(super) fn own_command(words: &[&str]) -> Result<Vec<String>, LiveError> {
     let program = std::env::current_exe()
         .map_err(|error| LiveError::Read { path: PathBuf::from("haggle"), error })?;
     let program = program.to_string_lossy().into_owned();
-    Ok(vec![program, "live".to_owned(), "work".to_owned()])
+    Ok(std::iter::once(program).chain(words.iter().map(|it| (*it).to_owned())).collect())
 }
 
 /// True if an address has a host and a port.

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use haggle_live::machine::supervise;
+use haggle_live::machine::{launch, supervise};
 
 use super::super::Error;
 use super::LiveError;
+use super::node::own_command;
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 
@@ -15,10 +16,21 @@ pub(crate) struct Args {
     /// Folder of an attempt of a job, below the folder of a node
     #[arg(value_name = "DIR/NODE/work/ATTEMPT")]
     folder: PathBuf,
+    /// Become the program
+    #[arg(long)]
+    launch: bool,
 }
 
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    supervise(&args.folder, &STOP).map_err(LiveError::from)?;
+    if args.launch {
+        return match launch(&args.folder) {
+            Ok(()) => Ok(Exit::Success),
+            // As a shell says that there is no such program.
+            Err(_) => std::process::exit(127),
+        };
+    }
+    let launcher = own_command(&["live", "work", "--launch"])?;
+    supervise(&args.folder, &launcher, &STOP).map_err(LiveError::from)?;
     Ok(Exit::Success)
 }

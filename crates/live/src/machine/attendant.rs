@@ -15,7 +15,7 @@ use crate::core::WorkKey;
 /// Time until the second try of a request, and the longest time between two tries.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 /// Longest time for which the end of a run waits for programs to end.
-const LAST: Duration = Duration::from_secs(20);
+const LAST: Duration = Duration::from_secs(30);
 
 /// The end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,16 +184,18 @@ impl<T: Fn(News)> Attending<T> {
         for (key, work) in &self.wanted {
             match states.get(key) {
                 None => {
-                    info!(work = %work.name, "the journal has it, the machine does not: it starts")
+                    info!(work = %work.name, "an attempt that the machine does not have starts now")
                 }
-                Some(State::Running) => info!(work = %work.name, "it runs"),
-                Some(state) => info!(work = %work.name, ?state, "it ended while no node was there"),
+                Some(State::Running) => info!(work = %work.name, "an attempt goes on"),
+                Some(state) => {
+                    info!(work = %work.name, ?state, "an attempt ended while the node was down")
+                }
             }
         }
         for key in states.iter().filter(|it| *it.1 == State::Running).map(|it| it.0) {
             if !self.wanted.contains_key(key) {
                 let job = key.job.0;
-                warn!(job, "the machine has it, the journal does not any more: it is stopped");
+                warn!(job, "a program whose attempt is over is stopped");
             }
         }
     }
@@ -201,9 +203,10 @@ impl<T: Fn(News)> Attending<T> {
     fn over(&mut self, key: WorkKey, state: &State, is_wanted: bool) {
         let name = self.wanted.get(&key).map_or("", |it| it.name.as_str());
         let ended = match *state {
-            State::Ended { at, code } => {
+            State::Ended { at, code, ref error } => {
+                let error = error.as_deref().unwrap_or_default();
                 if is_wanted && code != Some(0) {
-                    warn!(work = %name, ?code, "a program failed; its job counts as done");
+                    warn!(work = %name, ?code, error, "a program failed; its job counts as done");
                 }
                 let failed = u64::from(is_wanted && code != Some(0));
                 self.count(|tally| {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use super::supervisor::{
-    BEGUN, ENDED, End, LOCK, Order, PROGRAM, WORK, started, synced, write_whole,
+    BEGUN, ENDED, End, GRACE, LOCK, Order, PROGRAM, WORK, now, started, synced, write_whole,
 };
 use super::{Limits, Machine, MachineError, State, Work};
 use crate::core::WorkKey;
@@ -26,6 +26,8 @@ pub(super) struct Local {
     open: BTreeMap<WorkKey, String>,
     /// Supervisors that this process has started.
     children: Vec<Child>,
+    /// Times at which supervisors were asked to stop.
+    asked: BTreeMap<WorkKey, Instant>,
 }
 
 impl Local {
@@ -42,7 +44,8 @@ impl Local {
             open.insert(work.key, name);
         }
         let (folder, children) = (folder.to_owned(), Vec::new());
-        Ok(Local { folder, supervisor, limits, before, open, children })
+        let asked = BTreeMap::new();
+        Ok(Local { folder, supervisor, limits, before, open, children, asked })
     }
 
     fn state(&self, name: &str) -> Result<State, MachineError> {
@@ -52,10 +55,10 @@ impl Local {
         }
         // Before it begins, a supervisor must find its lock free.
         if !folder.join(BEGUN).exists() {
-            return Ok(State::Running);
+            return Ok(if folder.join(WORK).exists() { State::Running } else { State::Lost });
         }
         let path = folder.join(LOCK);
-        let lock = File::open(&path).map_err(MachineError::file(&path))?;
+        let Ok(lock) = File::open(&path) else { return Ok(State::Lost) };
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(State::Running),
             Err(TryLockError::Error(error)) => return Err(MachineError::file(&path)(error)),
@@ -104,8 +107,10 @@ pub(super) fn orders(folder: &Path) -> Result<BTreeMap<String, Work>, MachineErr
         let path = entry.map_err(MachineError::file(folder))?.path().join(WORK);
         // A folder without an order is one in which nothing was started.
         let Ok(text) = fs::read(&path) else { continue };
-        let order: Order = serde_json::from_slice(&text)
-            .map_err(|error| MachineError::File { path, error: error.into() })?;
+        let Ok(order) = serde_json::from_slice::<Order>(&text) else {
+            tracing::warn!(file = %path.display(), "an attempt cannot be read: it is left out");
+            continue;
+        };
         orders.insert(order.work.name.clone(), order.work);
     }
     Ok(orders)
@@ -115,12 +120,11 @@ pub(super) fn orders(folder: &Path) -> Result<BTreeMap<String, Work>, MachineErr
 fn ended(folder: &Path) -> Result<Option<State>, MachineError> {
     let path = folder.join(ENDED);
     let Ok(text) = fs::read(&path) else { return Ok(None) };
-    let end: End = serde_json::from_slice(&text)
-        .map_err(|error| MachineError::File { path, error: error.into() })?;
-    if let Some(error) = &end.error {
-        tracing::warn!(folder = %folder.display(), %error, "a program could not be started");
-    }
-    Ok(Some(State::Ended { at: end.at, code: end.code }))
+    let Ok(End { at, code, error, .. }) = serde_json::from_slice(&text) else {
+        tracing::warn!(file = %path.display(), "the end of a program cannot be read");
+        return Ok(Some(State::Lost));
+    };
+    Ok(Some(State::Ended { at, code, error }))
 }
 
 impl Machine for Local {
@@ -143,10 +147,18 @@ impl Machine for Local {
         if self.state(name)? != State::Running {
             return Ok(());
         }
-        let id = fs::read_to_string(self.folder.join(name).join(BEGUN)).unwrap_or_default();
+        let folder = self.folder.join(name);
+        let id = fs::read_to_string(folder.join(BEGUN)).unwrap_or_default();
         // Without a number it has not begun yet; the attendant asks again.
-        if let Some(id) = id.parse::<i32>().ok().filter(|&it| it > 1) {
-            // An error says that it has ended meanwhile.
+        let Some(id) = id.parse::<i32>().ok().filter(|&it| it > 1) else { return Ok(()) };
+        let since = *self.asked.entry(key).or_insert_with(now);
+        // An error of a signal says that the process has ended meanwhile.
+        if since.elapsed() > GRACE * 2 {
+            tracing::warn!(folder = %folder.display(), "a supervisor does not answer: it ends");
+            let _ = kill(Pid::from_raw(id), Signal::SIGKILL);
+            end_orphan(&folder);
+        } else if since.elapsed() < Duration::from_millis(500) {
+            // A second signal would end the supervisor before its program.
             let _ = kill(Pid::from_raw(id), Signal::SIGTERM);
         }
         Ok(())
@@ -170,6 +182,7 @@ impl Machine for Local {
             }
         }
         self.open.retain(|key, _| states.get(key) == Some(&State::Running));
+        self.asked.retain(|key, _| self.open.contains_key(key));
         Ok(states)
     }
 

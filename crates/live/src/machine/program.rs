@@ -1,6 +1,7 @@
 //! The programs that the owner of a node lists, with fields for the data of a job.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use haggle_model::Job;
@@ -24,6 +25,12 @@ pub enum ProgramsError {
         "`{key}` is empty: give the program and its arguments, such as [\"sleep\", \"{{seconds}}\"]"
     )]
     Empty {
+        /// Its key.
+        key: String,
+    },
+    /// A word has a zero byte.
+    #[error("`{key}` has a word with a zero byte, which no program can get")]
+    Nul {
         /// Its key.
         key: String,
     },
@@ -61,6 +68,19 @@ impl Programs {
         Ok(Programs { others: command.to_vec(), by_application })
     }
 
+    /// The same programs, whose relative paths start from a folder.
+    #[must_use]
+    pub fn below(mut self, folder: &Path) -> Programs {
+        for words in self.by_application.values_mut().chain([&mut self.others]) {
+            if let Some(program) = words.first_mut()
+                && program.contains('/')
+            {
+                *program = folder.join(&*program).to_string_lossy().into_owned();
+            }
+        }
+        self
+    }
+
     /// The program of a job on so many processors, in a run of this scale. The time of the job stands for its program in
     /// workloads without programs; it is shortened by the scale.
     pub fn of(&self, job: &Job, processors: u32, scale: f64) -> Vec<String> {
@@ -90,11 +110,16 @@ fn check(key: &str, words: &[String]) -> Result<(), ProgramsError> {
         return Err(ProgramsError::Empty { key: key.to_owned() });
     }
     for word in words {
+        if word.contains('\0') {
+            return Err(ProgramsError::Nul { key: key.to_owned() });
+        }
         let mut rest = word.as_str();
         while let Some((field, after)) =
             rest.split_once('{').and_then(|(_, behind)| behind.split_once('}'))
         {
-            if !FIELDS.contains(&field) {
+            // Other braces are those of the program.
+            let is_field = !field.is_empty() && field.bytes().all(|it| it.is_ascii_lowercase());
+            if is_field && !FIELDS.contains(&field) {
                 let known = FIELDS.map(|it| format!("{{{it}}}")).join(", ");
                 let (key, field) = (key.to_owned(), field.to_owned());
                 return Err(ProgramsError::Field { key, field, known });

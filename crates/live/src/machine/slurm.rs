@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -58,40 +59,72 @@ pub enum Hold {
     },
 }
 
+/// The node of a machine.
+pub(super) struct Site<'s> {
+    /// Folder of its attempts.
+    pub(super) folder: &'s Path,
+    /// Name of the run and the node.
+    pub(super) mark: &'s str,
+    /// Processors of its providers.
+    pub(super) processors: u32,
+    /// Further options for sbatch.
+    pub(super) options: &'s [String],
+    /// True if the run is over, and nothing is held for it any more.
+    pub(super) is_over: bool,
+}
+
 /// Opens the machine.
 pub(super) fn open(
-    folder: &Path,
-    mark: &str,
+    site: &Site<'_>,
     supervisor: &[String],
-    processors: u32,
     hold: &Hold,
-    options: &[String],
+    stop: &AtomicBool,
 ) -> Result<Box<dyn Machine>, MachineError> {
-    fs::create_dir_all(folder).map_err(MachineError::file(folder))?;
-    let folder = std::path::absolute(folder).map_err(MachineError::file(folder))?;
+    fs::create_dir_all(site.folder).map_err(MachineError::file(site.folder))?;
+    let folder = std::path::absolute(site.folder).map_err(MachineError::file(site.folder))?;
     match hold {
         Hold::Operator { nodes } => {
-            let reservation = reserve(mark, nodes)?;
-            Ok(Box::new(Slurm::open(folder, mark, reservation, options.to_vec())?))
+            let reservation = match site.is_over {
+                true => format!("haggle-{}", site.mark),
+                false => reserve(site.mark, nodes, site.processors)?,
+            };
+            Ok(Box::new(Slurm::open(folder, site.mark, reservation, site.options.to_vec())?))
         }
         Hold::User { time } => {
-            Ok(Box::new(pilot::Pilot::open(&folder, mark, supervisor, processors, time, options)?))
+            Ok(Box::new(pilot::Pilot::open(&folder, site, time, supervisor, stop)?))
         }
     }
 }
 
-/// Makes the reservation of a node, unless it exists.
-fn reserve(mark: &str, nodes: &str) -> Result<String, MachineError> {
-    let name = format!("haggle-{mark}");
+/// True if a reservation exists.
+fn is_reserved(name: &str) -> Result<bool, MachineError> {
     let all = ask("scontrol", &["--oneliner", "show", "reservations"])?;
     let wanted = format!("ReservationName={name}");
-    if !all.lines().any(|line| line.split(' ').next() == Some(&wanted)) {
+    Ok(all.lines().any(|line| line.split(' ').next() == Some(&wanted)))
+}
+
+/// Makes the reservation of a node, unless it exists. It must have all processors of the provider.
+fn reserve(mark: &str, nodes: &str, processors: u32) -> Result<String, MachineError> {
+    let name = format!("haggle-{mark}");
+    let wanted = format!("ReservationName={name}");
+    let find = || -> Result<Option<String>, MachineError> {
+        let all = ask("scontrol", &["--oneliner", "show", "reservations"])?;
+        let mut lines = all.lines().filter(|line| line.split(' ').next() == Some(&wanted));
+        Ok(lines.next().map(str::to_owned))
+    };
+    if find()?.is_none() {
         let user = ask("id", &["--user", "--name"])?;
         let (nodes, users) = (format!("Nodes={nodes}"), format!("Users={}", user.trim()));
         let words = ["create", "reservation", &wanted, "StartTime=now", "Duration=UNLIMITED"];
         ask("scontrol", &[&words[..], &[&nodes, &users]].concat())?;
-        tracing::info!(reservation = %name, "Slurm holds the processors");
     }
+    let said = find()?.unwrap_or_default();
+    let held = jobs::processors_of(&said);
+    if held.is_some_and(|held| held < processors) {
+        let held = held.unwrap_or_default();
+        return Err(MachineError::TooFew { name, held, processors });
+    }
+    tracing::info!(reservation = %name, processors = held, "Slurm holds the processors");
     Ok(name)
 }
 
@@ -198,12 +231,16 @@ impl Slurm {
         let text = fs::read_to_string(&path).ok()?;
         let code = text.trim().parse().ok();
         let at = modified(&path).unwrap_or_else(unix_micros);
-        Some(State::Ended { at, code })
+        Some(State::Ended { at, code, error: None })
     }
 
     /// Writes the estimate of an attempt beside its real start.
     fn note_start(&self, work: &Work) {
         let folder = self.folder.join(&work.name);
+        // An earlier process may have noted it.
+        if fs::File::create_new(folder.join("noted")).is_err() {
+            return;
+        }
         let Some(note) = read_note(&folder) else { return };
         let seconds = |micros: i64| format!("{:.3}", micros as f64 / 1e6);
         let started = modified(&folder.join(BEGUN)).map(seconds).unwrap_or_default();
@@ -260,8 +297,12 @@ impl Slurm {
             }
             // The file of the exit code may come later than the news.
             Some((_, Queued::Ended | Queued::Lost)) if silent < LATE => (None, true),
+            // It was cancelled while it waited.
+            Some((_, Queued::Ended)) if !self.folder.join(&open.work.name).join(BEGUN).exists() => {
+                (Some(State::Lost), true)
+            }
             Some((_, Queued::Ended)) => {
-                (Some(State::Ended { at: unix_micros(), code: None }), true)
+                (Some(State::Ended { at: unix_micros(), code: None, error: None }), true)
             }
             Some((_, Queued::Lost)) => (Some(State::Lost), true),
             None if silent < AGAIN => (None, true),
@@ -300,12 +341,15 @@ fn now() -> Instant {
 }
 
 /// The script of an attempt: it runs the program, unless another job of the same name has begun.
-fn script(folder: &Path, command: &[String]) -> String {
+fn script(folder: &Path, work: &Work) -> String {
     let file = |name: &str| quoted(&folder.join(name).display().to_string());
-    let words = command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ");
+    let words = work.command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ");
+    let Work { key, name, processors, .. } = work;
+    let job = key.job.0;
     let (begun, part, code) = (file(BEGUN), file("code.part"), file(CODE));
     format!(
-        "#!/bin/sh\nmkdir {begun} || exit 75\n{words}\ncode=$?\necho $code >{part}\nmv {part} {code}\nexit $code\n"
+        "#!/bin/sh\nmkdir {begun} || exit 75\n\
+         export HAGGLE_JOB={job} HAGGLE_NAME={name} HAGGLE_PROCESSORS={processors}\n{words}\ncode=$?\necho $code >{part}\nmv {part} {code}\nexit $code\n"
     )
 }
 
@@ -313,7 +357,7 @@ impl Machine for Slurm {
     fn start(&mut self, work: &Work) -> Result<(), MachineError> {
         let folder = self.folder.join(&work.name);
         fs::create_dir_all(&folder).map_err(MachineError::file(&folder))?;
-        write_whole(&folder.join("script.sh"), script(&folder, &work.command).as_bytes())?;
+        write_whole(&folder.join("script.sh"), script(&folder, work).as_bytes())?;
         let order = Order { work: work.clone(), limits: Limits::default() };
         write_whole(&folder.join(WORK), &serde_json::to_vec(&order).unwrap_or_default())?;
         synced(&self.folder)?;
@@ -353,7 +397,7 @@ impl Machine for Slurm {
     fn close(&mut self) -> Result<(), MachineError> {
         let name = format!("ReservationName={}", self.reservation);
         for _ in 1..TRIES {
-            if ask("scontrol", &["delete", &name]).is_ok() {
+            if !is_reserved(&self.reservation)? || ask("scontrol", &["delete", &name]).is_ok() {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_secs(1));

@@ -7,17 +7,19 @@
 //!             program     process number and start of the program
 //!             output, errors
 //!             ended       time and exit code
+//!             refused     reason why the program could not be started
 //! ```
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::{CommandExt, ExitStatusExt, parent_id};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, setsid};
@@ -31,9 +33,11 @@ pub(super) const LOCK: &str = "lock";
 pub(super) const BEGUN: &str = "begun";
 pub(super) const PROGRAM: &str = "program";
 pub(super) const ENDED: &str = "ended";
+/// Reason why the launcher could not become the program.
+const REFUSED: &str = "refused";
 
 /// Time for which a program may end by itself after it was asked to.
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// A program for its supervisor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,12 +59,16 @@ pub(super) struct End {
     pub(super) error: Option<String>,
 }
 
-/// Runs the program in the folder of an attempt, unless it has begun already, and writes its end down. If `stop` is
-/// raised, the program is stopped.
+/// Runs the program in the folder of an attempt, unless it has begun already, and writes its end down. `launcher` is the
+/// command that calls [`launch`] with that folder. If `stop` is raised, the program is stopped.
 ///
 /// # Errors
 /// If a file cannot be read or written.
-pub fn supervise(folder: &Path, stop: &AtomicBool) -> Result<(), MachineError> {
+pub fn supervise(
+    folder: &Path,
+    launcher: &[String],
+    stop: &AtomicBool,
+) -> Result<(), MachineError> {
     // Signals of the node's terminal do not reach it from now on. It fails if the process leads a group already.
     let _ = setsid();
     let lock = folder.join(LOCK);
@@ -85,24 +93,33 @@ pub fn supervise(folder: &Path, stop: &AtomicBool) -> Result<(), MachineError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         Err(error) => return Err(MachineError::file(&begun)(error)),
     }
-    let end = match run(folder, &order, stop) {
+    let end = match run(folder, &order, launcher, stop) {
         Ok(end) => end,
         Err(error) => {
             let error = Some(error.to_string());
             End { at: unix_micros(), code: Some(127), signal: None, error }
         }
     };
-    write_whole(&folder.join(ENDED), &serde_json::to_vec(&end).unwrap_or_default())
+    let text = serde_json::to_vec(&end).unwrap_or_default();
+    // As long as the disk is full, the attempt counts as one that runs.
+    while let Err(error) = write_whole(&folder.join(ENDED), &text) {
+        if !folder.exists() {
+            return Err(error);
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    Ok(())
 }
 
-fn run(folder: &Path, order: &Order, stop: &AtomicBool) -> io::Result<End> {
-    // Children inherit the limits of this process.
-    order.limits.set()?;
+/// Runs the program by a launcher, which becomes the program when its process number is on the disk. So a program never
+/// runs without a trace.
+fn run(folder: &Path, order: &Order, launcher: &[String], stop: &AtomicBool) -> io::Result<End> {
     let work = &order.work;
-    let (program, arguments) = work.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let (program, arguments) = launcher.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command
         .args(arguments)
+        .arg(folder)
         .current_dir(folder)
         .env("HAGGLE_JOB", work.key.job.0.to_string())
         .env("HAGGLE_NAME", &work.name)
@@ -113,8 +130,15 @@ fn run(folder: &Path, order: &Order, stop: &AtomicBool) -> io::Result<End> {
         .process_group(0);
     let mut child = command.spawn()?;
     let id = child.id();
-    write_whole(&folder.join(PROGRAM), started(id).unwrap_or_default().as_bytes())
-        .map_err(io::Error::other)?;
+    let group = Pid::from_raw(id.cast_signed());
+    if let Err(error) =
+        write_whole(&folder.join(PROGRAM), started(id).unwrap_or_default().as_bytes())
+    {
+        // It has not become the program yet.
+        let _ = killpg(group, Signal::SIGKILL);
+        let _ = child.wait();
+        return Err(io::Error::other(error));
+    }
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
         let status = child.wait();
@@ -124,10 +148,12 @@ fn run(folder: &Path, order: &Order, stop: &AtomicBool) -> io::Result<End> {
     let mut asked: Option<Instant> = None;
     loop {
         if let Ok((at, status)) = told.recv_timeout(Duration::from_millis(20)) {
+            // Processes that it has left behind end with it.
+            let _ = killpg(group, Signal::SIGKILL);
             let status = status?;
-            return Ok(End { at, code: status.code(), signal: status.signal(), error: None });
+            let error = fs::read_to_string(folder.join(REFUSED)).ok();
+            return Ok(End { at, code: status.code(), signal: status.signal(), error });
         }
-        let group = Pid::from_raw(id.cast_signed());
         // An error says that the program has ended meanwhile.
         if asked.is_some_and(|since| since.elapsed() > GRACE) {
             let _ = killpg(group, Signal::SIGKILL);
@@ -138,8 +164,40 @@ fn run(folder: &Path, order: &Order, stop: &AtomicBool) -> io::Result<End> {
     }
 }
 
+/// Becomes the program in the folder of an attempt, when its supervisor has written its process number down.
+///
+/// # Errors
+/// If the program cannot be started. The reason is also in a file, for the supervisor.
+pub fn launch(folder: &Path) -> Result<(), MachineError> {
+    // The program ends with its supervisor, also if that is killed.
+    let _ = set_pdeathsig(Signal::SIGKILL);
+    let path = folder.join(WORK);
+    let text = fs::read(&path).map_err(MachineError::file(&path))?;
+    let order: Order = serde_json::from_slice(&text)
+        .map_err(|error| MachineError::File { path, error: error.into() })?;
+    let own = started(std::process::id());
+    let supervisor = parent_id();
+    while fs::read_to_string(folder.join(PROGRAM)).ok() != own {
+        if parent_id() != supervisor {
+            return Err(MachineError::Stopped);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let words = &order.work.command;
+    let program = words.first().cloned().unwrap_or_default();
+    let mut command = Command::new(&program);
+    command.args(words.iter().skip(1));
+    let error = match order.limits.set() {
+        Ok(()) => command.exec(),
+        Err(error) => error,
+    };
+    // A full disk leaves the reason to the exit code alone.
+    let _ = fs::write(folder.join(REFUSED), error.to_string());
+    Err(MachineError::NoProgram { program, error })
+}
+
 #[expect(clippy::disallowed_methods, reason = "a program runs in real time")]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }
 

@@ -236,7 +236,7 @@ impl Handler<Connected> for Node {
         self.connections.insert(peer, connection);
         // They are sent again.
         self.early.remove(&peer);
-        info!(part = self.part, peer, incarnation = hello.incarnation, "connected");
+        info!(peer = self.name_of(peer), incarnation = hello.incarnation, "connected");
         self.attempt(context, |node, context| {
             node.greet_for_end(peer, context);
             match node.keeper.is_over() {
@@ -262,7 +262,7 @@ impl Handler<Disconnected> for Node {
     fn handle(&mut self, ended: Disconnected, context: &mut Context<Self>) {
         if self.connections.get(&ended.peer).is_some_and(|it| it.id == ended.id) {
             self.connections.remove(&ended.peer);
-            info!(part = self.part, peer = ended.peer, "disconnected");
+            info!(peer = self.name_of(ended.peer), "disconnected");
             if self.keeper.is_over() {
                 // The coordinator waits until the peer has ended, too.
                 if self.agreement.is_none() {
@@ -320,7 +320,7 @@ impl Handler<Arrived> for Node {
             match envelope.kind {
                 Complaint::KIND => {
                     let complaint = Complaint::decode(&body);
-                    warn!(part = self.part, peer, ?complaint, "the peer refuses a message");
+                    warn!(peer = self.name_of(peer), ?complaint, "the peer refuses a message");
                     continue;
                 }
                 Hello::KIND => return false,
@@ -360,7 +360,7 @@ impl Handler<Arrived> for Node {
             let sender = self.run.by_hash.get(&envelope.sender).copied();
             let Some(from) = sender.filter(|&it| self.keeper.core().part_of(it) == Some(peer))
             else {
-                warn!(part = self.part, peer, "a message of an actor that is not at this peer");
+                warn!(peer = self.name_of(peer), "a message of an actor that is not at this peer");
                 return false;
             };
             let Envelope { kind, incarnation, sequence, receiver: to, time: sent, .. } = envelope;
@@ -370,7 +370,7 @@ impl Handler<Arrived> for Node {
             if waits || sent >= self.clock.now() {
                 let early = self.early.entry(peer).or_default();
                 if early.len() > 2 * WINDOW {
-                    warn!(part = self.part, peer, "the peer sends more than it may");
+                    warn!(peer = self.name_of(peer), "the peer sends more than it may");
                     return false;
                 }
                 early.push_back((number, letter));

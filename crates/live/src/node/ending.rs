@@ -79,7 +79,7 @@ impl Node {
         self.take(&Input::Advance { present }, context)?;
         self.note_progress();
         self.keeper.end()?;
-        info!(part = self.part, time = %present, "the run is over");
+        info!(time = %present, "the run is over");
         self.dismiss();
         self.conclude(context)
     }
@@ -90,7 +90,7 @@ impl Node {
             self.greet_for_end(peer, context);
         }
         context.run_later(PARTING, |node, context| {
-            warn!(part = node.part, "the run is over, but not all nodes have confirmed it");
+            warn!("the run is over, but not all nodes have confirmed it");
             node.finish(true, context);
         });
         if self.agreement.is_some() {
@@ -140,7 +140,7 @@ impl Node {
                 Ok(())
             }
             _ => {
-                warn!(part = self.part, peer, kind, "a frame that the peer may not send");
+                warn!(peer = self.name_of(peer), kind, "a frame that the peer may not send");
                 Ok(())
             }
         }

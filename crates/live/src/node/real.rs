@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix::{AsyncContext, Context, Handler};
 use haggle_agents::RealWork;
 use haggle_model::{Span, Time};
-use tracing::warn;
+use tracing::{info, warn};
 
 use super::Node;
 use crate::core::{Input, WorkEnd, WorkKey};
@@ -53,6 +53,9 @@ impl Node {
             State::Ended { at, .. } => Some((self.clock.at(at), WorkEnd { key, lost: false })),
             State::Lost => Some((self.clock.now(), WorkEnd { key, lost: true })),
         }));
+        for (at, WorkEnd { key, lost }) in &ended {
+            info!(job = key.job.0, time = %at, lost, "a program ended while the node was down");
+        }
         ended.sort_by_key(|(at, end)| (*at, end.key));
         ended
     }
@@ -64,6 +67,9 @@ impl Node {
         let node = context.address();
         let tell = move |news: News| node.do_send(Ended(news));
         real.attendant = Some(Attendant::start(real.kind, machine, tell));
+        if self.keeper.is_over() {
+            return self.let_run(BTreeMap::new());
+        }
         let work = self.keeper.core().real_work();
         // Its causes are in the journal that was repeated, or in the restart, which is made durable first.
         if let Err(error) = self.sync() {

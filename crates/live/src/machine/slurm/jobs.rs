@@ -73,6 +73,13 @@ pub(super) fn foretold(said: &str) -> Option<i64> {
     behind.split(' ').next()?.parse().ok()
 }
 
+/// The processors of a reservation, as `scontrol --oneliner` shows it: `TRES=cpu=2`.
+pub(super) fn processors_of(said: &str) -> Option<u32> {
+    let (_, behind) = said.split_once("TRES=")?;
+    let resources = behind.split(' ').next()?.split(',');
+    resources.filter_map(|it| it.strip_prefix("cpu=")).next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +96,13 @@ mod tests {
         assert_eq!(seen.of("haggle-a-y"), Some(("9", Queued::Ended)));
         assert_eq!(seen.of("haggle-a-z"), Some(("10", Queued::Alive)));
         assert_eq!(seen.of("other"), None);
+    }
+
+    #[test]
+    fn the_processors_of_a_reservation_are_read() {
+        let said = "ReservationName=a Nodes=n[1-2] NodeCnt=2 CoreCnt=2 TRES=cpu=12,mem=4G Users=b";
+        assert_eq!(processors_of(said), Some(12));
+        assert_eq!(processors_of("ReservationName=a TRES=(null)"), None);
     }
 
     #[test]

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::super::local::Local;
 use super::super::supervisor::write_whole;
 use super::super::{Limits, Machine, MachineError, State, Work};
-use super::POLL;
 use super::ask::ask;
+use super::{POLL, Site};
 use crate::core::WorkKey;
 
 /// The pilot job, and its steps.
@@ -21,29 +22,24 @@ pub(super) struct Pilot {
 }
 
 impl Pilot {
-    /// Finds the pilot job of an earlier process, or submits one, and waits until it runs.
+    /// Finds the pilot job of an earlier process, or submits one, and waits until it runs or `stop` is raised.
     pub(super) fn open(
         folder: &Path,
-        mark: &str,
-        supervisor: &[String],
-        processors: u32,
+        site: &Site<'_>,
         time: &str,
-        options: &[String],
+        supervisor: &[String],
+        stop: &AtomicBool,
     ) -> Result<Pilot, MachineError> {
-        let name = format!("haggle-{mark}-pilot");
+        let name = format!("haggle-{}-pilot", site.mark);
         let id = match alive(&name)? {
-            Some((id, _)) => id,
-            None => submit(folder, &name, processors, time, options)?,
+            Some(Alive { id, .. }) => id,
+            None if site.is_over => String::new(),
+            None => submit(folder, &name, site, time)?,
         };
-        tracing::info!(job = %id, "the pilot job is awaited");
-        loop {
-            match alive(&name)? {
-                Some((_, true)) => break,
-                Some((_, false)) => std::thread::sleep(POLL),
-                None => return Err(gone(&id)),
-            }
+        if !site.is_over {
+            until_running(&name, &id, stop)?;
         }
-        tracing::info!(job = %id, "the pilot job runs");
+        tracing::info!(job = %id, "the pilot job is known");
         let jobid = format!("--jobid={id}");
         let words = ["srun", &jobid, "--exact", "--ntasks={processors}", "--quiet"];
         let before = words.map(str::to_owned).to_vec();
@@ -52,13 +48,32 @@ impl Pilot {
     }
 }
 
-fn submit(
-    folder: &Path,
-    name: &str,
-    processors: u32,
-    time: &str,
-    options: &[String],
-) -> Result<String, MachineError> {
+/// Waits until the pilot job runs.
+fn until_running(name: &str, id: &str, stop: &AtomicBool) -> Result<(), MachineError> {
+    let mut said = String::new();
+    for asks in 0_u32.. {
+        if stop.load(Ordering::Relaxed) {
+            tracing::warn!(job = %id, "the pilot job stays; the next start of the node finds it");
+            return Err(MachineError::Stopped);
+        }
+        if asks.is_multiple_of(20) {
+            match alive(name)? {
+                Some(Alive { reason: None, .. }) => break,
+                Some(Alive { reason: Some(reason), .. }) if reason != said => {
+                    tracing::warn!(job = %id, %reason, "the pilot job waits in Slurm");
+                    said = reason;
+                }
+                Some(_) => {}
+                None => return Err(gone(id)),
+            }
+        }
+        std::thread::sleep(POLL / 20);
+    }
+    Ok(())
+}
+
+fn submit(folder: &Path, name: &str, site: &Site<'_>, time: &str) -> Result<String, MachineError> {
+    let Site { processors, options, .. } = site;
     let script = folder.join("pilot.sh");
     write_whole(&script, b"#!/bin/sh\nexec sleep infinity\n")?;
     let (script, log) = (script.display().to_string(), folder.join("pilot.log"));
@@ -72,18 +87,29 @@ fn submit(
         "--dependency=singleton".to_owned(),
         "--parsable".to_owned(),
     ];
-    let words: Vec<&str> = words.iter().chain(options).map(String::as_str).collect();
+    let words: Vec<&str> = words.iter().chain(*options).map(String::as_str).collect();
     let said = ask("sbatch", &[&words[..], &[&script]].concat())?;
     Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
 }
 
-/// The number of the pilot job that waits or runs; true if it runs.
-fn alive(name: &str) -> Result<Option<(String, bool)>, MachineError> {
+/// A pilot job that waits or runs.
+struct Alive {
+    id: String,
+    /// The word of Slurm for the reason why it waits; `None` = it runs.
+    reason: Option<String>,
+}
+
+/// The pilot job that waits or runs.
+fn alive(name: &str) -> Result<Option<Alive>, MachineError> {
     let name = format!("--name={name}");
     let words = ["--me", "--noheader", "--states=PENDING,CONFIGURING,RUNNING", &name];
-    let said = ask("squeue", &[&words[..], &["--sort=i", "--format=%i|%T"]].concat())?;
-    let first = said.lines().next().and_then(|line| line.trim().split_once('|'));
-    Ok(first.map(|(id, word)| (id.to_owned(), word == "RUNNING")))
+    let said = ask("squeue", &[&words[..], &["--sort=i", "--format=%i|%T|%r"]].concat())?;
+    let mut cells = said.lines().next().unwrap_or_default().trim().split('|');
+    let (Some(id), Some(word)) = (cells.next().filter(|it| !it.is_empty()), cells.next()) else {
+        return Ok(None);
+    };
+    let reason = cells.next().unwrap_or_default().to_owned();
+    Ok(Some(Alive { id: id.to_owned(), reason: (word != "RUNNING").then_some(reason) }))
 }
 
 fn gone(id: &str) -> MachineError {
@@ -118,6 +144,9 @@ impl Machine for Pilot {
     }
 
     fn close(&mut self) -> Result<(), MachineError> {
-        ask("scancel", &[&self.id]).map(drop)
+        match self.id.is_empty() {
+            true => Ok(()),
+            false => ask("scancel", &[&self.id]).map(drop),
+        }
     }
 }
