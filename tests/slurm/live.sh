@@ -74,6 +74,9 @@ make_run() {
     "$haggle" live init real.toml --scale 60 -o run --port 23100 --status-port 23150 >/dev/null
     printf '\n[machine]\nkind = "slurm"\n%s\n' "$1" >>run/north/node.toml
 }
+repeats() {
+    "$haggle" live verify run >verified.txt && grep -q 'the same' verified.txt || fail "the run does not repeat: $(cat verified.txt)"
+}
 finish() {
     wait "$1" || fail "users ended with $?"
     wait "$2" || fail "north ended with $?"
@@ -83,7 +86,7 @@ finish() {
     done
     until_is no_jobs
     "$haggle" live results run --check --no-figures --quiet >results.txt || fail "the results are not sound"
-    "$haggle" live verify run | tee verified.txt | grep -q 'the same' || fail "the run does not repeat: $(cat verified.txt)"
+    repeats
 }
 program='command = ["sh", "-c", "echo begins {job} >> '$place'/runs; sleep {seconds}; echo ends {job} >> '$place'/runs"]'
 
@@ -148,4 +151,4 @@ for job in $(seq 0 7); do
     [ "$(grep -cx "ends $job" runs)" = "$processors" ] || fail "job $job: $(sort runs | uniq -c)"
 done
 until_is no_jobs
-"$haggle" live verify run | grep -q 'the same' || fail "the run does not repeat"
+repeats
