@@ -15,7 +15,7 @@ use crate::cli_live::SCENARIO;
 use crate::cli_live_nodes::{start, until};
 use crate::command::{Folder, json_of, signal, stdout_of, succeeds};
 
-/// A proxy before a node. What happens to each piece of data is drawn by seed.
+/// A proxy before a node. It draws the fate of each piece of data by seed.
 ///
 /// TLS notices each change of the bytes, so a piece that is dropped, doubled, changed or in a wrong place ends the connection,
 /// as a cut does, but at another point of the program.

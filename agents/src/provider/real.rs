@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use haggle_model::{Job, ProcessorSet, Time};
+use haggle_model::{Job, JobId, ProcessorSet, Time};
 
 use super::core::Piece;
 use super::{OnFailure, Provider};
@@ -58,10 +58,24 @@ impl Provider {
         if !self.core.config.real {
             return Vec::new();
         }
-        let work = self.core.pieces.iter().filter_map(|(_, piece)| match piece {
-            Piece::Job(held) => held.real_work(),
-            _ => None,
-        });
-        work.collect()
+        self.core.pieces.iter().filter_map(|(_, piece)| of_piece(piece)).collect()
+    }
+
+    /// The attempt of a job that began at `start`; `None` if it is over.
+    pub fn real_attempt(&self, job: JobId, start: Time) -> Option<RealWork> {
+        let piece = self.core.pieces.at(self.core.pieces.slot(job)?)?;
+        of_piece(piece).filter(|it| self.core.config.real && it.start == start)
+    }
+
+    /// Number of starts and ends of attempts.
+    pub fn real_changes(&self) -> u64 {
+        self.core.machine.changes()
+    }
+}
+
+fn of_piece(piece: &Piece) -> Option<RealWork> {
+    match piece {
+        Piece::Job(held) => held.real_work(),
+        _ => None,
     }
 }

@@ -443,26 +443,28 @@ impl<'a> Core<'a> {
     /// A program has ended. A lost one was on processors that fail, and are back at once.
     fn work_over(&mut self, present: Time, end: WorkEnd) -> Result<Vec<Report>, CoreError> {
         let WorkEnd { key: WorkKey { provider, job, start }, lost } = end;
-        let work = self.host.real_work(provider);
         // Own events up to the present may have ended it, such as its limit.
-        let Some(work) = work.into_iter().find(|it| (it.job.id, it.start) == (job, start)) else {
+        let Some(work) = self.host.real_attempt(provider, job, start) else {
             return Ok(Vec::new());
         };
-        let messages = match lost {
+        let processors = work.processors;
+        let messages: Vec<Message> = match lost {
             false => vec![RunMessage::WorkOver { job, start }.into()],
-            true => {
-                let processors = work.processors;
-                let failed = ResourceMessage::Failed { processors: processors.clone() };
-                vec![failed.into(), ResourceMessage::Restored { processors }.into()]
-            }
+            true => vec![
+                ResourceMessage::Failed { processors: processors.clone() }.into(),
+                ResourceMessage::Restored { processors }.into(),
+            ],
         };
-        let mut reports = Vec::new();
-        for message in messages {
-            let message: Message = message;
+        let report = |message: Message| {
             let at = self.host.report(present, provider, message.clone())?;
-            reports.push(Report { at, to: provider, message });
-        }
-        Ok(reports)
+            Ok(Report { at, to: provider, message })
+        };
+        messages.into_iter().map(report).collect()
+    }
+
+    /// Number of starts and ends of attempts on real machines of this part.
+    pub fn real_changes(&self) -> u64 {
+        self.known.real.iter().map(|&it| self.host.real_changes(it)).sum()
     }
 
     /// The attempts that real machines of this part have to run.
@@ -471,7 +473,7 @@ impl<'a> Core<'a> {
             let work = self.host.real_work(provider).into_iter();
             work.map(move |it| (WorkKey { provider, job: it.job.id, start: it.start }, it))
         };
-        self.members().iter().flat_map(of_provider).collect()
+        self.known.real.iter().flat_map(of_provider).collect()
     }
 
     fn opened(&self, letter: &Letter) -> Result<Leaving, Refusal> {

@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod core;
 pub mod decisions;
+mod durable;
 pub mod ending;
 pub mod hello;
 mod join;

@@ -22,14 +22,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::core::WorkKey;
 
-pub use attendant::{Attendant, News, Tally};
+pub use attendant::{Attendant, Tally};
 pub use program::{Programs, ProgramsError};
 pub use supervisor::{launch, supervise};
 
@@ -164,6 +164,23 @@ pub enum MachineError {
     },
 }
 
+/// The node of a machine.
+#[derive(Clone, Debug)]
+pub struct Site<'s> {
+    /// Folder of its attempts.
+    pub folder: PathBuf,
+    /// A name that no other node of any run has.
+    pub mark: String,
+    /// Command that calls [`supervise`] with the folder of an attempt, which follows.
+    pub supervisor: Vec<String>,
+    /// Processors of its providers.
+    pub processors: u32,
+    /// True if the run is over: nothing is held for it any more.
+    pub is_over: bool,
+    /// If it is raised, a machine that is not ready is not awaited any more.
+    pub stop: &'s AtomicBool,
+}
+
 impl MachineError {
     fn file(path: &Path) -> impl Fn(io::Error) -> MachineError {
         move |error| MachineError::File { path: path.to_owned(), error }
@@ -220,29 +237,22 @@ impl Settings {
         }
     }
 
-    /// The machine. `folder` is that of its attempts, `mark` names the run and the node, and `supervisor` is the command
-    /// that calls [`supervise`] with the folder of an attempt. `processors` are those of the node's providers. If `stop` is
-    /// raised, a machine that is not ready is not awaited any more. If `is_over`, nothing is held any more for the run.
+    /// The machine of a node.
     ///
     /// # Errors
     /// If the folder cannot be read, or the machine does not give what must be held for the run.
-    pub fn open(
-        &self,
-        folder: &Path,
-        mark: &str,
-        supervisor: &[String],
-        processors: u32,
-        (stop, is_over): (&AtomicBool, bool),
-    ) -> Result<Box<dyn Machine>, MachineError> {
+    pub fn open(&self, site: &Site<'_>) -> Result<Box<dyn Machine>, MachineError> {
         match self {
             Settings::Command { limits, .. } => {
-                let supervisor = supervisor.to_vec();
-                Ok(Box::new(local::Local::open(folder, supervisor, *limits, Vec::new())?))
+                Ok(Box::new(local::Local::open(site, *limits, Vec::new())?))
             }
-            Settings::Slurm { hold, options, .. } => {
-                let site = slurm::Site { folder, mark, processors, options, is_over };
-                slurm::open(&site, supervisor, hold, stop)
-            }
+            Settings::Slurm { hold, options, .. } => slurm::open(site, hold, options),
         }
     }
+}
+
+/// The present, for waits.
+#[expect(clippy::disallowed_methods, reason = "programs run in real time")]
+fn now() -> Instant {
+    Instant::now()
 }

@@ -428,7 +428,7 @@ impl Handler<Begin> for Node {
         self.addresses = begin.addresses;
         self.attempt(context, |node, context| {
             if node.keeper.is_over() {
-                node.attend(context);
+                node.attend(context)?;
                 node.dismiss();
                 return node.conclude(context);
             }
@@ -438,7 +438,7 @@ impl Handler<Begin> for Node {
                 let present = node.clock.now();
                 node.take(&Input::Restart { present, incarnation, work }, context)?;
             }
-            node.attend(context);
+            node.attend(context)?;
             node.catch_up(context)?;
             node.wait_for_horizon(context);
             node.flush(context)

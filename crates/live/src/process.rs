@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,11 +16,12 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, Pace};
+use crate::durable::write_whole;
 use crate::ending::Progress;
 use crate::join::Joining;
 use crate::keeper::Keeper;
 use crate::keys::Identity;
-use crate::machine::{MachineError, Programs};
+use crate::machine::{MachineError, Programs, Site};
 use crate::node::{Begin, Real, tell_time};
 use crate::parts::PartId;
 use crate::run::{Ended, LiveError, Own, Plan, begin, open_keeper, wait};
@@ -92,11 +93,18 @@ pub fn run_node(
         let real = match machine {
             Some((settings, programs)) => {
                 let mark = mark(plan, part, &identity)?;
-                match real(plan, part, (&settings, programs), &supervisor, (&keeper, &mark, stop)) {
-                    Err(LiveError::Machine { error: MachineError::Stopped, .. }) => {
-                        return Ok(Ended::Stopped);
-                    }
-                    real => Some(real?),
+                let site = Site {
+                    folder: plan.node_folder(part).join("work"),
+                    mark,
+                    supervisor,
+                    processors: processors(&keeper),
+                    is_over: keeper.is_over(),
+                    stop,
+                };
+                match settings.open(&site) {
+                    Ok(machine) => Some(Real::new(settings.kind(), machine, programs)),
+                    Err(MachineError::Stopped) => return Ok(Ended::Stopped),
+                    Err(error) => return Err(LiveError::Machine { part, error }),
                 }
             }
             None => None,
@@ -130,26 +138,15 @@ fn mark(plan: &Plan, part: PartId, identity: &Identity) -> Result<String, LiveEr
     let first: String = identity.certificate().fingerprint.to_string();
     let first: String = first.trim_start_matches("sha256:").chars().take(12).collect();
     let mark = format!("{first}-{}", plan.run.nodes[part as usize]);
-    write_line(&path, &mark).map_err(system)?;
+    write_whole(&path, format!("{mark}\n").as_bytes()).map_err(system)?;
     Ok(mark)
 }
 
-/// Opens the real machine of a node, whose folder has the attempts of earlier processes.
-fn real(
-    plan: &Plan,
-    part: PartId,
-    (settings, programs): (&machine::Settings, Programs),
-    supervisor: &[String],
-    (keeper, mark, stop): (&Keeper<'static, FileSystem>, &str, &AtomicBool),
-) -> Result<Real, LiveError> {
+/// Number of processors of the providers of a node.
+fn processors(keeper: &Keeper<'static, FileSystem>) -> u32 {
     let core = keeper.core();
-    let sizes = core.members().iter().filter_map(|&it| core.host().glimpse(it)?.machine);
-    let processors = sizes.map(|it| it.processors).sum();
-    let folder = plan.node_folder(part).join("work");
-    let machine = settings
-        .open(&folder, mark, supervisor, processors, (stop, keeper.is_over()))
-        .map_err(|error| LiveError::Machine { part, error })?;
-    Ok(Real::new(settings.kind(), machine, programs))
+    let machines = core.members().iter().filter_map(|&it| core.host().glimpse(it)?.machine);
+    machines.map(|it| it.processors).sum()
 }
 
 /// Warns if messages take too long for the shortest hold of the run.
@@ -185,14 +182,5 @@ fn read_epoch(path: &Path) -> io::Result<Option<i64>> {
 }
 
 fn write_epoch(path: &Path, epoch: i64) -> io::Result<()> {
-    write_line(path, &epoch.to_string())
-}
-
-fn write_line(path: &Path, line: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    writeln!(file, "{line}")?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|it| it.error)?;
-    fs::File::open(folder)?.sync_all()
+    write_whole(path, format!("{epoch}\n").as_bytes())
 }

@@ -16,8 +16,8 @@
 
 use std::collections::BTreeSet;
 
-use haggle_agents::{AnyActor, Glimpse, Message, RealWork, RunMessage};
-use haggle_model::{ActorId, Span, Time};
+use haggle_agents::{AnyActor, Glimpse, Message, Provider, RealWork, RunMessage};
+use haggle_model::{ActorId, JobId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Delivery;
@@ -198,11 +198,27 @@ impl<'a> Host<'a> {
 
     /// The attempts that a real machine has to run for a provider that is here.
     pub fn real_work(&self, provider: ActorId) -> Vec<RealWork> {
-        let work = |actor: &AnyActor| match actor {
-            AnyActor::Provider(provider) => provider.real_work(),
-            _ => Vec::new(),
+        self.of_provider(provider, Provider::real_work)
+    }
+
+    /// The attempt of a job that began at `start` on the real machine of a provider that is here; `None` if it is over.
+    pub fn real_attempt(&self, provider: ActorId, job: JobId, start: Time) -> Option<RealWork> {
+        self.of_provider(provider, |it| it.real_attempt(job, start))
+    }
+
+    /// Number of starts and ends of attempts at a provider that is here. As long as it stays, so does
+    /// [`Host::real_work`].
+    pub fn real_changes(&self, provider: ActorId) -> u64 {
+        self.of_provider(provider, Provider::real_changes)
+    }
+
+    fn of_provider<T: Default>(&self, provider: ActorId, get: impl Fn(&Provider) -> T) -> T {
+        let get = |actor: &AnyActor| match actor {
+            AnyActor::Provider(provider) => get(provider),
+            _ => T::default(),
         };
-        self.simulation.look(provider, work).unwrap_or_default()
+        // An actor of another part is there, too, but never starts anything.
+        self.simulation.look(provider, get).unwrap_or_default()
     }
 
     /// Delivers a message of a real machine to its provider at the `present` time. Returns the time of its delivery.

@@ -16,15 +16,15 @@ pub(crate) struct Args {
     /// Folder of an attempt of a job, below the folder of a node
     #[arg(value_name = "DIR/NODE/work/ATTEMPT")]
     folder: PathBuf,
-    /// Become the program
-    #[arg(long)]
-    launch: bool,
+    /// Become the program, for the supervisor with this process number
+    #[arg(long, value_name = "NUMBER")]
+    launch: Option<u32>,
 }
 
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    if args.launch {
-        return match launch(&args.folder) {
+    if let Some(supervisor) = args.launch {
+        return match launch(&args.folder, supervisor) {
             Ok(()) => Ok(Exit::Success),
             // As a shell says that there is no such program.
             Err(_) => std::process::exit(127),

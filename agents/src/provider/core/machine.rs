@@ -104,6 +104,8 @@ pub(in crate::provider) struct Machine {
     closed: ProcessorSet,
     nodes: Nodes,
     running: Running,
+    /// Number of starts and ends of attempts.
+    changes: u64,
 }
 
 /// The planned work that runs: the sum of processors x planned end, less processors x now.
@@ -136,7 +138,13 @@ impl Machine {
             closed: ProcessorSet::new(),
             nodes: Nodes::new(size, node),
             running: Running::default(),
+            changes: 0,
         }
+    }
+
+    /// Number of starts and ends of attempts.
+    pub(in crate::provider) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Number of its processors, failed ones included.
@@ -166,6 +174,7 @@ impl Machine {
         let taken = self.free.take_lowest(processors);
         let processors = taken.expect("the scheduler starts work only if its processors are free");
         self.running.add(processors.count(), planned_end);
+        self.changes += 1;
         let (end, outcome) = (Time::FOREVER, JobOutcome::Completed);
         Attempt { start: now, end, planned_end, outcome, processors }
     }
@@ -174,6 +183,7 @@ impl Machine {
     pub(in crate::provider) fn end(&mut self, attempt: &Attempt) {
         self.free.insert_all(&attempt.processors);
         self.running.remove(attempt.count(), attempt.planned_end);
+        self.changes += 1;
     }
 
     /// An attempt is planned to end at another time.

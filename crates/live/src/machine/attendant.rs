@@ -9,22 +9,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tracing::{info, warn};
 
-use super::{Machine, State, Work};
-use crate::core::WorkKey;
+use super::{Machine, State, Work, now};
+use crate::core::{WorkEnd, WorkKey};
 
 /// Time until the second try of a request, and the longest time between two tries.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 /// Longest time for which the end of a run waits for programs to end.
 const LAST: Duration = Duration::from_secs(30);
-
-/// The end of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct News {
-    /// The attempt.
-    pub key: WorkKey,
-    /// Microseconds since 1970; `None` = its end is unknown.
-    pub ended: Option<i64>,
-}
 
 /// Counts of a machine since the process of its node began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +55,7 @@ impl Attendant {
     pub fn start(
         kind: &str,
         machine: Box<dyn Machine>,
-        tell: impl Fn(News) + Send + 'static,
+        tell: impl Fn(WorkEnd) + Send + 'static,
     ) -> Attendant {
         let (requests, requested) = mpsc::channel();
         let tally = Arc::new(Mutex::new(Tally { kind: kind.to_owned(), ..Tally::default() }));
@@ -130,7 +121,7 @@ struct Attending<T> {
     is_first: bool,
 }
 
-impl<T: Fn(News)> Attending<T> {
+impl<T: Fn(WorkEnd)> Attending<T> {
     fn run(&mut self, requested: &mpsc::Receiver<Request>) {
         // Nothing is compared before it is known what is wanted.
         let Ok(Request::Want(wanted)) = requested.recv() else { return self.close() };
@@ -151,10 +142,14 @@ impl<T: Fn(News)> Attending<T> {
         }
     }
 
-    fn attend(&mut self) {
+    /// Compares once. Returns the number of attempts that run; `None` if the machine does not say.
+    fn attend(&mut self) -> Option<usize> {
         let states = match self.machine.look() {
             Ok(states) => states,
-            Err(error) => return self.fail(&error.to_string()),
+            Err(error) => {
+                self.fail(&error.to_string());
+                return None;
+            }
         };
         self.told.retain(|key| self.wanted.contains_key(key));
         self.failing.retain(|key, _| self.wanted.contains_key(key));
@@ -176,6 +171,7 @@ impl<T: Fn(News)> Attending<T> {
         }
         let running = states.values().filter(|it| **it == State::Running).count();
         self.count(|tally| tally.running = running as u64);
+        Some(running)
     }
 
     /// Differences after a restart. A wanted attempt that is missing was about to be started; one that is not wanted has
@@ -201,27 +197,28 @@ impl<T: Fn(News)> Attending<T> {
     }
 
     fn over(&mut self, key: WorkKey, state: &State, is_wanted: bool) {
-        let name = self.wanted.get(&key).map_or("", |it| it.name.as_str());
-        let ended = match *state {
-            State::Ended { at, code, ref error } => {
-                let error = error.as_deref().unwrap_or_default();
-                if is_wanted && code != Some(0) {
-                    warn!(work = %name, ?code, error, "a program failed; its job counts as done");
+        let job = key.job.0;
+        let lost = match state {
+            State::Ended { code, error, .. } => {
+                let has_failed = is_wanted && *code != Some(0);
+                if has_failed {
+                    let error = error.as_deref().unwrap_or_default();
+                    warn!(job, ?code, error, "a program failed; its job counts as done");
                 }
-                let failed = u64::from(is_wanted && code != Some(0));
                 self.count(|tally| {
-                    (tally.ended, tally.failed) = (tally.ended + 1, tally.failed + failed)
+                    tally.ended += 1;
+                    tally.failed += u64::from(has_failed);
                 });
-                Some(at)
+                false
             }
-            _ => {
-                warn!(work = %name, job = key.job.0, "an attempt was lost");
+            State::Running | State::Lost => {
+                warn!(job, "an attempt was lost");
                 self.count(|tally| tally.lost += 1);
-                None
+                true
             }
         };
         if is_wanted && self.told.insert(key) {
-            (self.tell)(News { key, ended });
+            (self.tell)(WorkEnd { key, lost });
         }
     }
 
@@ -271,13 +268,12 @@ impl<T: Fn(News)> Attending<T> {
         self.is_first = false;
         let begun = now();
         loop {
-            self.attend();
-            let running = self.tally.lock().unwrap_or_else(PoisonError::into_inner).running;
-            if running == 0 {
+            let running = self.attend();
+            if running == Some(0) {
                 break;
             }
             if begun.elapsed() > LAST {
-                warn!(running, "programs do not end");
+                warn!(?running, "programs do not end");
                 break;
             }
             std::thread::sleep(self.machine.interval());
@@ -286,9 +282,4 @@ impl<T: Fn(News)> Attending<T> {
             self.fail(&error.to_string());
         }
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "programs run in real time")]
-fn now() -> Instant {
-    Instant::now()
 }

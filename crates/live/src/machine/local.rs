@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-use super::supervisor::{
-    BEGUN, ENDED, End, GRACE, LOCK, Order, PROGRAM, WORK, now, started, synced, write_whole,
-};
-use super::{Limits, Machine, MachineError, State, Work};
+use super::supervisor::{BEGUN, ENDED, End, GRACE, LOCK, Order, PROGRAM, WORK, started};
+use super::{Limits, Machine, MachineError, Site, State, Work, now};
 use crate::core::WorkKey;
+use crate::durable::{synced, write_whole};
 
 /// The machine of the node itself.
 pub(super) struct Local {
@@ -25,7 +24,7 @@ pub(super) struct Local {
     /// Attempts whose ends are unknown, with the names of their folders.
     open: BTreeMap<WorkKey, String>,
     /// Supervisors that this process has started.
-    children: Vec<Child>,
+    children: BTreeMap<WorkKey, Child>,
     /// Times at which supervisors were asked to stop.
     asked: BTreeMap<WorkKey, Instant>,
 }
@@ -33,18 +32,14 @@ pub(super) struct Local {
 impl Local {
     /// The machine with the attempts of earlier processes.
     pub(super) fn open(
-        folder: &Path,
-        supervisor: Vec<String>,
+        site: &Site<'_>,
         limits: Limits,
         before: Vec<String>,
     ) -> Result<Local, MachineError> {
-        fs::create_dir_all(folder).map_err(MachineError::file(folder))?;
-        let mut open = BTreeMap::new();
-        for (name, work) in orders(folder)? {
-            open.insert(work.key, name);
-        }
-        let (folder, children) = (folder.to_owned(), Vec::new());
-        let asked = BTreeMap::new();
+        let folder = site.folder.clone();
+        let open = orders(&folder)?.into_iter().map(|work| (work.key, work.name)).collect();
+        let (children, asked) = (BTreeMap::new(), BTreeMap::new());
+        let supervisor = site.supervisor.clone();
         Ok(Local { folder, supervisor, limits, before, open, children, asked })
     }
 
@@ -73,7 +68,7 @@ impl Local {
     }
 
     /// Starts the supervisor of an attempt. It does nothing if another one is there, or has been.
-    fn supervise(&mut self, name: &str) -> Result<(), MachineError> {
+    fn supervise(&mut self, key: WorkKey, name: &str) -> Result<(), MachineError> {
         let Some((program, arguments)) = self.supervisor.split_first() else { return Ok(()) };
         let child = Command::new(program)
             .args(arguments)
@@ -83,7 +78,7 @@ impl Local {
             .stderr(Stdio::null())
             .spawn();
         let failed = |error| MachineError::NoProgram { program: program.clone(), error };
-        self.children.push(child.map_err(failed)?);
+        self.children.insert(key, child.map_err(failed)?);
         Ok(())
     }
 }
@@ -100,20 +95,33 @@ fn end_orphan(folder: &Path) {
     }
 }
 
-/// The attempts in a folder, by the names of their folders.
-pub(super) fn orders(folder: &Path) -> Result<BTreeMap<String, Work>, MachineError> {
-    let mut orders = BTreeMap::new();
+/// The attempts in a folder, which is made if it does not exist.
+pub(super) fn orders(folder: &Path) -> Result<Vec<Work>, MachineError> {
+    fs::create_dir_all(folder).map_err(MachineError::file(folder))?;
+    let mut orders = Vec::new();
     for entry in fs::read_dir(folder).map_err(MachineError::file(folder))? {
         let path = entry.map_err(MachineError::file(folder))?.path().join(WORK);
         // A folder without an order is one in which nothing was started.
         let Ok(text) = fs::read(&path) else { continue };
-        let Ok(order) = serde_json::from_slice::<Order>(&text) else {
-            tracing::warn!(file = %path.display(), "an attempt cannot be read: it is left out");
-            continue;
-        };
-        orders.insert(order.work.name.clone(), order.work);
+        match serde_json::from_slice::<Order>(&text) {
+            Ok(order) => orders.push(order.work),
+            Err(error) => {
+                tracing::warn!(file = %path.display(), %error, "an attempt is left out");
+            }
+        }
     }
     Ok(orders)
+}
+
+/// Writes an attempt down, so that later processes know it.
+pub(super) fn note(folder: &Path, order: &Order) -> Result<(), MachineError> {
+    let of_attempt = folder.join(&order.work.name);
+    let note = || {
+        fs::create_dir_all(&of_attempt)?;
+        write_whole(&of_attempt.join(WORK), &serde_json::to_vec(order).unwrap_or_default())?;
+        synced(folder)
+    };
+    note().map_err(MachineError::file(&of_attempt))
 }
 
 /// The end of an attempt, if it is known.
@@ -129,15 +137,12 @@ fn ended(folder: &Path) -> Result<Option<State>, MachineError> {
 
 impl Machine for Local {
     fn start(&mut self, work: &Work) -> Result<(), MachineError> {
-        let folder = self.folder.join(&work.name);
-        fs::create_dir_all(&folder).map_err(MachineError::file(&folder))?;
         let processors = work.processors.to_string();
         let before = self.before.iter().map(|word| word.replace("{processors}", &processors));
         let command = before.chain(work.command.iter().cloned()).collect();
         let order = Order { work: Work { command, ..work.clone() }, limits: self.limits };
-        write_whole(&folder.join(WORK), &serde_json::to_vec(&order).unwrap_or_default())?;
-        synced(&self.folder)?;
-        self.supervise(&work.name)?;
+        note(&self.folder, &order)?;
+        self.supervise(work.key, &work.name)?;
         self.open.insert(work.key, work.name.clone());
         Ok(())
     }
@@ -165,21 +170,20 @@ impl Machine for Local {
     }
 
     fn look(&mut self) -> Result<BTreeMap<WorkKey, State>, MachineError> {
-        self.children.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+        self.children.retain(|_, child| matches!(child.try_wait(), Ok(None)));
         let mut states = BTreeMap::new();
         let mut waiting = Vec::new();
         for (&key, name) in &self.open {
             let state = self.state(name)?;
-            if state == State::Running && !self.folder.join(name).join(BEGUN).exists() {
-                waiting.push(name.clone());
+            let has_begun = || self.folder.join(name).join(BEGUN).exists();
+            if state == State::Running && !self.children.contains_key(&key) && !has_begun() {
+                waiting.push((key, name.clone()));
             }
             states.insert(key, state);
         }
-        // A supervisor that ended before it began is started again, such as after a loss of power.
-        if self.children.is_empty() {
-            for name in waiting {
-                self.supervise(&name)?;
-            }
+        // Their supervisors ended before they began, such as by a loss of power.
+        for (key, name) in waiting {
+            self.supervise(key, &name)?;
         }
         self.open.retain(|key, _| states.get(key) == Some(&State::Running));
         self.asked.retain(|key, _| self.open.contains_key(key));

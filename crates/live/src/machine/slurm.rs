@@ -20,17 +20,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use self::ask::{ask, quoted};
 use self::jobs::{Queued, Seen};
-use super::supervisor::{Order, WORK, synced, write_whole};
-use super::{Limits, Machine, MachineError, State, Work};
+use super::local::{note, orders};
+use super::supervisor::Order;
+use super::{Limits, Machine, MachineError, Site, State, Work, now};
 use crate::clock::unix_micros;
 use crate::core::WorkKey;
+use crate::durable::write_whole;
 
 /// Time after which an attempt that Slurm does not know is submitted again.
 const AGAIN: Duration = Duration::from_secs(3);
@@ -40,8 +41,9 @@ const FORGOTTEN: Duration = Duration::from_secs(30);
 const TRIES: u32 = 20;
 /// Longest time for which the exit code of a job may come after the end of the job.
 const LATE: Duration = Duration::from_secs(10);
-/// Time between two questions to Slurm, at least; a slow controller is asked less often.
-const POLL: Duration = Duration::from_secs(2);
+/// Time between two questions to Slurm, at least: while the answer about an attempt is missing, and otherwise. A slow
+/// controller is asked less often.
+const POLL: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
 /// The right by which a node has its processors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,73 +61,58 @@ pub enum Hold {
     },
 }
 
-/// The node of a machine.
-pub(super) struct Site<'s> {
-    /// Folder of its attempts.
-    pub(super) folder: &'s Path,
-    /// Name of the run and the node.
-    pub(super) mark: &'s str,
-    /// Processors of its providers.
-    pub(super) processors: u32,
-    /// Further options for sbatch.
-    pub(super) options: &'s [String],
-    /// True if the run is over, and nothing is held for it any more.
-    pub(super) is_over: bool,
-}
-
 /// Opens the machine.
 pub(super) fn open(
     site: &Site<'_>,
-    supervisor: &[String],
     hold: &Hold,
-    stop: &AtomicBool,
+    options: &[String],
 ) -> Result<Box<dyn Machine>, MachineError> {
-    fs::create_dir_all(site.folder).map_err(MachineError::file(site.folder))?;
-    let folder = std::path::absolute(site.folder).map_err(MachineError::file(site.folder))?;
+    // Slurm starts jobs on other machines, in other folders.
+    let folder = std::path::absolute(&site.folder).map_err(MachineError::file(&site.folder))?;
+    let site = &Site { folder, ..site.clone() };
     match hold {
         Hold::Operator { nodes } => {
-            let reservation = match site.is_over {
-                true => format!("haggle-{}", site.mark),
-                false => reserve(site.mark, nodes, site.processors)?,
-            };
-            Ok(Box::new(Slurm::open(folder, site.mark, reservation, site.options.to_vec())?))
+            let reservation = format!("haggle-{}", site.mark);
+            if !site.is_over {
+                reserve(&reservation, nodes, site.processors)?;
+            }
+            Ok(Box::new(Slurm::open(site, reservation, options.to_vec())?))
         }
-        Hold::User { time } => {
-            Ok(Box::new(pilot::Pilot::open(&folder, site, time, supervisor, stop)?))
-        }
+        Hold::User { time } => Ok(Box::new(pilot::Pilot::open(site, time, options)?)),
     }
 }
 
-/// True if a reservation exists.
-fn is_reserved(name: &str) -> Result<bool, MachineError> {
+/// A reservation, as Slurm shows it.
+fn reserved(name: &str) -> Result<Option<String>, MachineError> {
     let all = ask("scontrol", &["--oneliner", "show", "reservations"])?;
     let wanted = format!("ReservationName={name}");
-    Ok(all.lines().any(|line| line.split(' ').next() == Some(&wanted)))
+    let mut lines = all.lines().filter(|line| line.split(' ').next() == Some(&wanted));
+    Ok(lines.next().map(str::to_owned))
 }
 
-/// Makes the reservation of a node, unless it exists. It must have all processors of the provider.
-fn reserve(mark: &str, nodes: &str, processors: u32) -> Result<String, MachineError> {
-    let name = format!("haggle-{mark}");
-    let wanted = format!("ReservationName={name}");
-    let find = || -> Result<Option<String>, MachineError> {
-        let all = ask("scontrol", &["--oneliner", "show", "reservations"])?;
-        let mut lines = all.lines().filter(|line| line.split(' ').next() == Some(&wanted));
-        Ok(lines.next().map(str::to_owned))
-    };
-    if find()?.is_none() {
+/// Makes the reservation of a node, unless it exists. It must have all processors of the providers.
+fn reserve(name: &str, nodes: &str, processors: u32) -> Result<(), MachineError> {
+    if reserved(name)?.is_none() {
         let user = ask("id", &["--user", "--name"])?;
-        let (nodes, users) = (format!("Nodes={nodes}"), format!("Users={}", user.trim()));
-        let words = ["create", "reservation", &wanted, "StartTime=now", "Duration=UNLIMITED"];
-        ask("scontrol", &[&words[..], &[&nodes, &users]].concat())?;
+        let words = [
+            "create".to_owned(),
+            "reservation".to_owned(),
+            format!("ReservationName={name}"),
+            "StartTime=now".to_owned(),
+            "Duration=UNLIMITED".to_owned(),
+            format!("Nodes={nodes}"),
+            format!("Users={}", user.trim()),
+        ];
+        ask("scontrol", &words)?;
     }
-    let said = find()?.unwrap_or_default();
-    let held = jobs::processors_of(&said);
-    if held.is_some_and(|held| held < processors) {
-        let held = held.unwrap_or_default();
-        return Err(MachineError::TooFew { name, held, processors });
+    let held = reserved(name)?.and_then(|said| jobs::processors_of(&said));
+    if let Some(held) = held
+        && held < processors
+    {
+        return Err(MachineError::TooFew { name: name.to_owned(), held, processors });
     }
     tracing::info!(reservation = %name, processors = held, "Slurm holds the processors");
-    Ok(name)
+    Ok(())
 }
 
 /// An attempt whose end is unknown.
@@ -146,6 +133,8 @@ pub(super) struct Slurm {
     open: BTreeMap<WorkKey, Open>,
     /// Time of the next question to Slurm.
     due: Option<Instant>,
+    /// The last refusal of a submission, which is not logged again and again.
+    said: String,
 }
 
 /// The file of a number in Slurm.
@@ -167,18 +156,17 @@ struct Note {
 
 impl Slurm {
     fn open(
-        folder: PathBuf,
-        mark: &str,
+        site: &Site<'_>,
         reservation: String,
         options: Vec<String>,
     ) -> Result<Slurm, MachineError> {
-        let mut open = BTreeMap::new();
-        for work in super::local::orders(&folder)?.into_values() {
-            let note = read_note(&folder.join(&work.name));
-            open.insert(work.key, Open { id: note.map(|it| it.id), work, silent: None });
-        }
-        let mark = mark.to_owned();
-        Ok(Slurm { folder, mark, reservation, options, open, due: None })
+        let Site { folder, mark, .. } = site.clone();
+        let known = |work: Work| {
+            let id = read_note(&folder.join(&work.name)).map(|it| it.id);
+            (work.key, Open { id, work, silent: None })
+        };
+        let open = orders(&folder)?.into_iter().map(known).collect();
+        Ok(Slurm { folder, mark, reservation, options, open, due: None, said: String::new() })
     }
 
     /// The name of an attempt in Slurm.
@@ -191,19 +179,17 @@ impl Slurm {
         let folder = self.folder.join(&work.name);
         let options = self.options_of(work, &folder);
         let script = folder.join("script.sh").display().to_string();
-        let mut words: Vec<&str> = options.iter().map(String::as_str).collect();
-        words.push(&script);
+        let words =
+            |first: &str| [vec![first.to_owned()], options.clone(), vec![script.clone()]].concat();
         // An estimate is for information: a site may refuse the question.
-        let test = [&["--test-only"], &words[..]].concat();
-        let estimate = ask::both("sbatch", &test).ok().and_then(|said| jobs::foretold(&said));
+        let estimate = ask::both("sbatch", &words("--test-only")).ok();
+        let estimate = estimate.and_then(|said| jobs::foretold(&said));
         let submitted = unix_micros();
-        let said = ask("sbatch", &[&["--parsable"], &words[..]].concat())?;
-        let id = said.trim().split(';').next().unwrap_or_default().to_owned();
-        if id.is_empty() || !id.bytes().all(|it| it.is_ascii_digit()) {
-            return Err(MachineError::NotUnderstood { command: "sbatch --parsable".into(), said });
-        }
+        let id = jobs::number_of(&ask("sbatch", &words("--parsable"))?)?;
+        let path = folder.join(JOB);
         let note = Note { id: id.clone(), estimate, submitted };
-        write_whole(&folder.join(JOB), &serde_json::to_vec(&note).unwrap_or_default())?;
+        write_whole(&path, &serde_json::to_vec(&note).unwrap_or_default())
+            .map_err(MachineError::file(&path))?;
         Ok(id)
     }
 
@@ -259,69 +245,70 @@ impl Slurm {
         }
     }
 
-    /// Compares the open attempts with the jobs of Slurm, if it is time for that.
+    /// Compares the open attempts with the jobs of Slurm, if it is time for that. Returns those that are over.
     fn ask_slurm(&mut self) -> Result<BTreeMap<WorkKey, State>, MachineError> {
         let now = now();
         if self.due.is_some_and(|due| now < due) || self.open.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let asked = Seen::read(&format!("haggle-{}-", self.mark));
-        self.due = Some(now + POLL.max(now.elapsed() * 5));
+        let names = self.open.values().map(|it| self.name(&it.work)).collect();
+        let asked = Seen::read(&names);
+        let unknown = asked.is_err() || self.open.values().any(|it| it.id.is_none());
+        let poll = if unknown { POLL.0 } else { POLL.1 };
+        self.due = Some(now + poll.max(now.elapsed() * 5));
         let seen = asked?;
-        let mut states = BTreeMap::new();
-        for key in Vec::from_iter(self.open.keys().copied()) {
-            if let Some(state) = self.judge(key, &seen, now)? {
-                states.insert(key, state);
-            }
+        let mut over = BTreeMap::new();
+        for (key, mut open) in std::mem::take(&mut self.open) {
+            let state = self.judge(&mut open, &seen, now);
+            over.extend(state.map(|state| (key, state)));
+            self.open.insert(key, open);
         }
-        Ok(states)
+        Ok(over)
     }
 
     /// The state of an attempt after the answer of Slurm; `None` = it goes on.
-    fn judge(
-        &mut self,
-        key: WorkKey,
-        seen: &Seen,
-        now: Instant,
-    ) -> Result<Option<State>, MachineError> {
-        let Some(open) = self.open.get(&key) else { return Ok(None) };
+    fn judge(&mut self, open: &mut Open, seen: &Seen, now: Instant) -> Option<State> {
+        let has_begun = self.folder.join(&open.work.name).join(BEGUN).exists();
         let queued = seen.of(&self.name(&open.work));
-        let since = open.silent.unwrap_or(now);
-        let silent = now - since;
-        let (state, is_silent) = match queued {
-            Some((id, Queued::Alive)) => {
-                let id = Some(id.to_owned());
-                let open = self.open.get_mut(&key);
-                open.into_iter().for_each(|open| open.id.clone_from(&id));
-                (None, false)
-            }
-            // The file of the exit code may come later than the news.
-            Some((_, Queued::Ended | Queued::Lost)) if silent < LATE => (None, true),
-            // It was cancelled while it waited.
-            Some((_, Queued::Ended)) if !self.folder.join(&open.work.name).join(BEGUN).exists() => {
-                (Some(State::Lost), true)
-            }
-            Some((_, Queued::Ended)) => {
-                (Some(State::Ended { at: unix_micros(), code: None, error: None }), true)
-            }
-            Some((_, Queued::Lost)) => (Some(State::Lost), true),
-            None if silent < AGAIN => (None, true),
-            None if open.id.is_none()
-                && !self.folder.join(&open.work.name).join(BEGUN).exists() =>
-            {
-                tracing::info!(work = %open.work.name, "Slurm does not have it: it is submitted");
-                let id = self.submit(&open.work)?;
-                let open = self.open.get_mut(&key);
-                open.into_iter().for_each(|open| open.id = Some(id.clone()));
-                (None, false)
-            }
-            None if silent < FORGOTTEN => (None, true),
-            None => (Some(State::Lost), true),
-        };
-        if let Some(open) = self.open.get_mut(&key) {
-            open.silent = is_silent.then_some(since);
+        if let Some((id, Queued::Alive)) = queued {
+            (open.id, open.silent) = (Some(id.to_owned()), None);
+            return None;
         }
-        Ok(state)
+        let silent = now - *open.silent.get_or_insert(now);
+        match queued {
+            // The file of the exit code may come later than the news.
+            Some(_) if silent < LATE => None,
+            // Without a begin, it was cancelled while it waited.
+            Some((_, Queued::Ended)) if has_begun => {
+                Some(State::Ended { at: unix_micros(), code: None, error: None })
+            }
+            Some(_) => Some(State::Lost),
+            None if open.id.is_none() && !has_begun => {
+                if silent >= AGAIN {
+                    self.submit_again(open);
+                }
+                None
+            }
+            None => (silent >= FORGOTTEN).then_some(State::Lost),
+        }
+    }
+
+    /// Submits an attempt that Slurm does not have, although it was submitted.
+    fn submit_again(&mut self, open: &mut Open) {
+        open.silent = None;
+        match self.submit(&open.work) {
+            Ok(id) => {
+                tracing::info!(work = %open.work.name, "Slurm did not have it: it was submitted again");
+                open.id = Some(id);
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if self.said != text {
+                    tracing::warn!(work = %open.work.name, %error, "it is submitted again");
+                    self.said = text;
+                }
+            }
+        }
     }
 }
 
@@ -335,11 +322,6 @@ fn modified(path: &Path) -> Option<i64> {
     i64::try_from(since.as_micros()).ok()
 }
 
-#[expect(clippy::disallowed_methods, reason = "programs run in real time")]
-fn now() -> Instant {
-    Instant::now()
-}
-
 /// The script of an attempt: it runs the program, unless another job of the same name has begun.
 fn script(folder: &Path, work: &Work) -> String {
     let file = |name: &str| quoted(&folder.join(name).display().to_string());
@@ -349,24 +331,29 @@ fn script(folder: &Path, work: &Work) -> String {
     let (begun, part, code) = (file(BEGUN), file("code.part"), file(CODE));
     format!(
         "#!/bin/sh\nmkdir {begun} || exit 75\n\
-         export HAGGLE_JOB={job} HAGGLE_NAME={name} HAGGLE_PROCESSORS={processors}\n{words}\ncode=$?\necho $code >{part}\nmv {part} {code}\nexit $code\n"
+         export HAGGLE_JOB={job} HAGGLE_NAME={name} HAGGLE_PROCESSORS={processors}\n\
+         {words}\n\
+         code=$?\n\
+         echo $code >{part}\n\
+         mv {part} {code}\n\
+         exit $code\n"
     )
 }
 
 impl Machine for Slurm {
     fn start(&mut self, work: &Work) -> Result<(), MachineError> {
         let folder = self.folder.join(&work.name);
-        fs::create_dir_all(&folder).map_err(MachineError::file(&folder))?;
-        write_whole(&folder.join("script.sh"), script(&folder, work).as_bytes())?;
-        let order = Order { work: work.clone(), limits: Limits::default() };
-        write_whole(&folder.join(WORK), &serde_json::to_vec(&order).unwrap_or_default())?;
-        synced(&self.folder)?;
+        note(&self.folder, &Order { work: work.clone(), limits: Limits::default() })?;
+        let path = folder.join("script.sh");
+        write_whole(&path, script(&folder, work).as_bytes()).map_err(MachineError::file(&path))?;
         // From now on it counts as handed over: if the answer is lost, Slurm is asked for its name.
-        let open = Open { work: work.clone(), id: None, silent: None };
-        self.open.insert(work.key, open);
-        let id = self.submit(work)?;
-        self.open.insert(work.key, Open { work: work.clone(), id: Some(id), silent: None });
-        Ok(())
+        let submitted = self.submit(work);
+        let id = submitted.as_ref().ok().cloned();
+        if id.is_none() {
+            self.due = None;
+        }
+        self.open.insert(work.key, Open { work: work.clone(), id, silent: None });
+        submitted.map(drop)
     }
 
     fn stop(&mut self, key: WorkKey) -> Result<(), MachineError> {
@@ -397,7 +384,8 @@ impl Machine for Slurm {
     fn close(&mut self) -> Result<(), MachineError> {
         let name = format!("ReservationName={}", self.reservation);
         for _ in 1..TRIES {
-            if !is_reserved(&self.reservation)? || ask("scontrol", &["delete", &name]).is_ok() {
+            if reserved(&self.reservation)?.is_none() || ask("scontrol", &["delete", &name]).is_ok()
+            {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_secs(1));

@@ -25,8 +25,9 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, setsid};
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, MachineError, Work};
+use super::{Limits, MachineError, Work, now};
 use crate::clock::unix_micros;
+use crate::durable::{synced, write_whole};
 
 pub(super) const WORK: &str = "work.json";
 pub(super) const LOCK: &str = "lock";
@@ -46,6 +47,15 @@ pub(super) struct Order {
     pub(super) limits: Limits,
 }
 
+impl Order {
+    fn read(folder: &Path) -> Result<Order, MachineError> {
+        let path = folder.join(WORK);
+        let text = fs::read(&path).map_err(MachineError::file(&path))?;
+        serde_json::from_slice(&text)
+            .map_err(|error| MachineError::File { path, error: error.into() })
+    }
+}
+
 /// The end of a program.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct End {
@@ -60,7 +70,7 @@ pub(super) struct End {
 }
 
 /// Runs the program in the folder of an attempt, unless it has begun already, and writes its end down. `launcher` is the
-/// command that calls [`launch`] with that folder. If `stop` is raised, the program is stopped.
+/// command that calls [`launch`] with the number of this process and that folder, which follow. If `stop` is raised, the program is stopped.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -79,16 +89,13 @@ pub fn supervise(
         Err(fs::TryLockError::WouldBlock) => return Ok(()),
         Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
     }
-    let path = folder.join(WORK);
-    let text = fs::read(&path).map_err(MachineError::file(&path))?;
-    let order: Order = serde_json::from_slice(&text)
-        .map_err(|error| MachineError::File { path, error: error.into() })?;
+    let order = Order::read(folder)?;
     let begun = folder.join(BEGUN);
     match OpenOptions::new().create_new(true).write(true).open(&begun) {
         Ok(mut file) => {
             let written = write!(file, "{}", std::process::id()).and_then(|()| file.sync_all());
             written.map_err(MachineError::file(&begun))?;
-            synced(folder)?;
+            synced(folder).map_err(MachineError::file(folder))?;
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         Err(error) => return Err(MachineError::file(&begun)(error)),
@@ -100,11 +107,11 @@ pub fn supervise(
             End { at: unix_micros(), code: Some(127), signal: None, error }
         }
     };
-    let text = serde_json::to_vec(&end).unwrap_or_default();
+    let (path, text) = (folder.join(ENDED), serde_json::to_vec(&end).unwrap_or_default());
     // As long as the disk is full, the attempt counts as one that runs.
-    while let Err(error) = write_whole(&folder.join(ENDED), &text) {
+    while let Err(error) = write_whole(&path, &text) {
         if !folder.exists() {
-            return Err(error);
+            return Err(MachineError::File { path, error });
         }
         std::thread::sleep(Duration::from_secs(1));
     }
@@ -119,6 +126,7 @@ fn run(folder: &Path, order: &Order, launcher: &[String], stop: &AtomicBool) -> 
     let mut command = Command::new(program);
     command
         .args(arguments)
+        .arg(std::process::id().to_string())
         .arg(folder)
         .current_dir(folder)
         .env("HAGGLE_JOB", work.key.job.0.to_string())
@@ -137,7 +145,7 @@ fn run(folder: &Path, order: &Order, launcher: &[String], stop: &AtomicBool) -> 
         // It has not become the program yet.
         let _ = killpg(group, Signal::SIGKILL);
         let _ = child.wait();
-        return Err(io::Error::other(error));
+        return Err(error);
     }
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
@@ -164,20 +172,17 @@ fn run(folder: &Path, order: &Order, launcher: &[String], stop: &AtomicBool) -> 
     }
 }
 
-/// Becomes the program in the folder of an attempt, when its supervisor has written its process number down.
+/// Becomes the program in the folder of an attempt, when its supervisor has written its process number down. `supervisor`
+/// is the process number of the supervisor.
 ///
 /// # Errors
 /// If the program cannot be started. The reason is also in a file, for the supervisor.
-pub fn launch(folder: &Path) -> Result<(), MachineError> {
+pub fn launch(folder: &Path, supervisor: u32) -> Result<(), MachineError> {
     // The program ends with its supervisor, also if that is killed.
     let _ = set_pdeathsig(Signal::SIGKILL);
-    let path = folder.join(WORK);
-    let text = fs::read(&path).map_err(MachineError::file(&path))?;
-    let order: Order = serde_json::from_slice(&text)
-        .map_err(|error| MachineError::File { path, error: error.into() })?;
-    let own = started(std::process::id());
-    let supervisor = parent_id();
-    while fs::read_to_string(folder.join(PROGRAM)).ok() != own {
+    let order = Order::read(folder)?;
+    let own = started(std::process::id()).ok_or(MachineError::Stopped)?;
+    while fs::read_to_string(folder.join(PROGRAM)).ok().as_ref() != Some(&own) {
         if parent_id() != supervisor {
             return Err(MachineError::Stopped);
         }
@@ -194,11 +199,6 @@ pub fn launch(folder: &Path) -> Result<(), MachineError> {
     // A full disk leaves the reason to the exit code alone.
     let _ = fs::write(folder.join(REFUSED), error.to_string());
     Err(MachineError::NoProgram { program, error })
-}
-
-#[expect(clippy::disallowed_methods, reason = "a program runs in real time")]
-pub(super) fn now() -> Instant {
-    Instant::now()
 }
 
 impl Limits {
@@ -223,24 +223,4 @@ pub(super) fn started(id: u32) -> Option<String> {
     // The name of the program may have blanks and brackets; the 20th field behind it is the start.
     let start = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
     Some(format!("{id} {start}"))
-}
-
-/// Writes a file that appears as a whole, and survives a loss of power.
-pub(super) fn write_whole(path: &Path, contents: &[u8]) -> Result<(), MachineError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let write = || {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(contents)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|it| it.error)?;
-        Ok(())
-    };
-    write().map_err(MachineError::file(path))?;
-    synced(folder)
-}
-
-/// Lets new names in a folder survive a loss of power.
-pub(super) fn synced(folder: &Path) -> Result<(), MachineError> {
-    let sync = || File::open(folder)?.sync_all();
-    sync().map_err(MachineError::file(folder))
 }

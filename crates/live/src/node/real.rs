@@ -10,7 +10,8 @@ use tracing::{info, warn};
 
 use super::Node;
 use crate::core::{Input, WorkEnd, WorkKey};
-use crate::machine::{Attendant, Machine, News, Programs, State, Tally, Work};
+use crate::keeper::KeeperError;
+use crate::machine::{Attendant, Machine, Programs, State, Tally, Work};
 
 /// The real machine of a node.
 pub struct Real {
@@ -20,12 +21,14 @@ pub struct Real {
     machine: Option<Box<dyn Machine>>,
     /// From then on.
     attendant: Option<Attendant>,
+    /// Starts and ends of attempts up to the last comparison.
+    changes: u64,
 }
 
 impl Real {
     /// A machine of a kind, and its programs.
     pub fn new(kind: &'static str, machine: Box<dyn Machine>, programs: Programs) -> Real {
-        Real { kind, programs, machine: Some(machine), attendant: None }
+        Real { kind, programs, machine: Some(machine), attendant: None, changes: 0 }
     }
 
     pub(super) fn tally(&self) -> Option<Tally> {
@@ -61,28 +64,33 @@ impl Node {
     }
 
     /// Starts the attendant of the machine.
-    pub(super) fn attend(&mut self, context: &mut Context<Self>) {
-        let Some(real) = &mut self.real else { return };
-        let Some(machine) = real.machine.take() else { return };
+    pub(super) fn attend(&mut self, context: &mut Context<Self>) -> Result<(), KeeperError> {
+        let Some(real) = &mut self.real else { return Ok(()) };
+        let Some(machine) = real.machine.take() else { return Ok(()) };
         let node = context.address();
-        let tell = move |news: News| node.do_send(Ended(news));
+        let tell = move |end| node.do_send(Ended(end));
         real.attendant = Some(Attendant::start(real.kind, machine, tell));
-        if self.keeper.is_over() {
-            return self.let_run(BTreeMap::new());
-        }
-        let work = self.keeper.core().real_work();
-        // Its causes are in the journal that was repeated, or in the restart, which is made durable first.
-        if let Err(error) = self.sync() {
-            warn!(%error, "no program is started");
-            return;
+        let mut work = BTreeMap::new();
+        if !self.keeper.is_over() {
+            // The restart is one of its causes.
+            self.sync()?;
+            work = self.keeper.core().real_work();
         }
         self.let_run(work);
+        Ok(())
     }
 
     /// The attempts that must run from now on, if they differ from those that run.
-    pub(super) fn work_to_run(&self) -> Option<BTreeMap<WorkKey, RealWork>> {
-        let attendant = self.real.as_ref()?.attendant.as_ref()?;
-        let work = self.keeper.core().real_work();
+    pub(super) fn work_to_run(&mut self) -> Option<BTreeMap<WorkKey, RealWork>> {
+        let real = self.real.as_mut()?;
+        let attendant = real.attendant.as_ref()?;
+        let core = self.keeper.core();
+        // Most inputs start and end nothing.
+        let before = std::mem::replace(&mut real.changes, core.real_changes());
+        if before == real.changes {
+            return None;
+        }
+        let work = core.real_work();
         attendant.differs(&work).then_some(work)
     }
 
@@ -119,18 +127,17 @@ impl Node {
 /// A program has ended.
 #[derive(actix::Message)]
 #[rtype(result = "()")]
-struct Ended(News);
+struct Ended(WorkEnd);
 
 impl Handler<Ended> for Node {
     type Result = ();
 
-    fn handle(&mut self, Ended(news): Ended, context: &mut Context<Self>) {
+    fn handle(&mut self, Ended(end): Ended, context: &mut Context<Self>) {
         self.attempt(context, |node, context| {
             if node.keeper.is_over() {
                 return Ok(());
             }
             let present = node.clock.now();
-            let end = WorkEnd { key: news.key, lost: news.ended.is_none() };
             node.take(&Input::Work { present, end }, context)?;
             node.catch_up(context)
         });

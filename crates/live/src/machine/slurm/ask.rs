@@ -8,7 +8,7 @@ use super::super::MachineError;
 ///
 /// # Errors
 /// If it does not exist, or fails.
-pub(super) fn ask(program: &str, arguments: &[&str]) -> Result<String, MachineError> {
+pub(super) fn ask<W: AsRef<str>>(program: &str, arguments: &[W]) -> Result<String, MachineError> {
     let output = output(program, arguments)?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -17,15 +17,16 @@ pub(super) fn ask(program: &str, arguments: &[&str]) -> Result<String, MachineEr
 ///
 /// # Errors
 /// If it does not exist, or fails.
-pub(super) fn both(program: &str, arguments: &[&str]) -> Result<String, MachineError> {
+pub(super) fn both<W: AsRef<str>>(program: &str, arguments: &[W]) -> Result<String, MachineError> {
     let Output { stdout, stderr, .. } = output(program, arguments)?;
     Ok(String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))
 }
 
-fn output(program: &str, arguments: &[&str]) -> Result<Output, MachineError> {
+fn output<W: AsRef<str>>(program: &str, arguments: &[W]) -> Result<Output, MachineError> {
     let mut command = Command::new(program);
     // Times as seconds since 1970, whatever the time zone is.
-    command.args(arguments).env("SLURM_TIME_FORMAT", "%s").stdin(Stdio::null());
+    let words = Vec::from_iter(arguments.iter().map(AsRef::as_ref));
+    command.args(&words).env("SLURM_TIME_FORMAT", "%s").stdin(Stdio::null());
     let output = command.output();
     let failed = |error| MachineError::NoProgram { program: program.to_owned(), error };
     let output = output.map_err(failed)?;
@@ -34,7 +35,7 @@ fn output(program: &str, arguments: &[&str]) -> Result<Output, MachineError> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-    Err(MachineError::Command { command: format!("{program} {}", arguments.join(" ")), said })
+    Err(MachineError::Command { command: format!("{program} {}", words.join(" ")), said })
 }
 
 /// A word for a shell.

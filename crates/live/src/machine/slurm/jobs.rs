@@ -1,6 +1,6 @@
 //! States of jobs in Slurm, by their names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::MachineError;
 use super::ask::ask;
@@ -23,30 +23,34 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Asks for all jobs of this user whose names begin with `prefix`. squeue has the recent ones; with accounting, sacct
-    /// has the older ones, too.
+    /// Asks for the jobs of these names. squeue has the recent ones; with accounting, sacct has the older ones.
     ///
     /// # Errors
     /// If Slurm does not answer.
-    pub(super) fn read(prefix: &str) -> Result<Seen, MachineError> {
+    pub(super) fn read(names: &BTreeSet<String>) -> Result<Seen, MachineError> {
         let mut seen = Seen::default();
-        // Accounting learns of changes later, so squeue's words replace those of sacct.
-        let words = ["-X", "-n", "-P", "--starttime=now-7days", "--format=JobID,JobName%200,State"];
-        seen.add(&ask("sacct", &words).unwrap_or_default(), prefix);
         let words = ["--me", "--noheader", "--states=all", "--format=%i|%j|%T"];
-        seen.add(&ask("squeue", &words)?, prefix);
+        seen.add(&ask("squeue", &words)?, names);
+        if seen.by_name.len() < names.len() {
+            let words =
+                ["-X", "-n", "-P", "--starttime=now-7days", "--format=JobID,JobName%200,State"];
+            // Some sites have no accounting.
+            seen.add(&ask("sacct", &words).unwrap_or_default(), names);
+        }
         Ok(seen)
     }
 
-    fn add(&mut self, said: &str, prefix: &str) {
+    /// Adds jobs that are not known yet: accounting learns of changes later than squeue.
+    fn add(&mut self, said: &str, names: &BTreeSet<String>) {
         for line in said.lines() {
             let mut cells = line.trim().split('|');
             let (Some(id), Some(name), Some(word)) = (cells.next(), cells.next(), cells.next())
             else {
                 continue;
             };
-            if name.starts_with(prefix) {
-                self.by_name.insert(name.to_owned(), (id.to_owned(), queued(word)));
+            if names.contains(name) {
+                let job = || (id.to_owned(), queued(word));
+                self.by_name.entry(name.to_owned()).or_insert_with(job);
             }
         }
     }
@@ -64,6 +68,18 @@ fn queued(word: &str) -> Queued {
         "NODE_FAIL" | "BOOT_FAIL" | "PREEMPTED" | "DEADLINE" | "REVOKED" | "LAUNCH_FAILED"
         | "RECONFIG_FAIL" => Queued::Lost,
         _ => Queued::Alive,
+    }
+}
+
+/// The number of a job, as `sbatch --parsable` says it: `12`, or `12;cluster`.
+pub(super) fn number_of(said: &str) -> Result<String, MachineError> {
+    let number = said.trim().split(';').next().unwrap_or_default();
+    match !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) {
+        true => Ok(number.to_owned()),
+        false => {
+            let command = "sbatch --parsable".to_owned();
+            Err(MachineError::NotUnderstood { command, said: said.trim().to_owned() })
+        }
     }
 }
 
@@ -85,17 +101,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newer_word_of_squeue_counts_and_other_jobs_do_not() {
+    fn the_word_of_squeue_counts_and_other_jobs_do_not() {
         let mut seen = Seen::default();
-        seen.add(
-            "7|haggle-a-x|RUNNING\n8|other|RUNNING\n9|haggle-a-y|CANCELLED by 0\n",
-            "haggle-a-",
-        );
-        seen.add("7|haggle-a-x|NODE_FAIL\n\n10|haggle-a-z|COMPLETING\n", "haggle-a-");
-        assert_eq!(seen.of("haggle-a-x"), Some(("7", Queued::Lost)));
-        assert_eq!(seen.of("haggle-a-y"), Some(("9", Queued::Ended)));
-        assert_eq!(seen.of("haggle-a-z"), Some(("10", Queued::Alive)));
+        let names = ["x", "y", "z"].map(str::to_owned).into();
+        seen.add("7|x|NODE_FAIL\n\n10|z|COMPLETING\n", &names);
+        seen.add("7|x|RUNNING\n8|other|RUNNING\n9|y|CANCELLED by 0\n", &names);
+        assert_eq!(seen.of("x"), Some(("7", Queued::Lost)));
+        assert_eq!(seen.of("y"), Some(("9", Queued::Ended)));
+        assert_eq!(seen.of("z"), Some(("10", Queued::Alive)));
         assert_eq!(seen.of("other"), None);
+    }
+
+    #[test]
+    fn a_number_is_digits_before_the_name_of_a_cluster() {
+        assert_eq!(number_of("12;north\n").expect("a number"), "12");
+        assert!(number_of("").is_err() && number_of("sbatch: 7\n").is_err());
     }
 
     #[test]

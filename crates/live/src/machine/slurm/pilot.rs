@@ -3,48 +3,51 @@
 //! A promise lasts as long as the pilot job. `srun` runs on the machine of the node, under a supervisor.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::super::local::Local;
-use super::super::supervisor::write_whole;
-use super::super::{Limits, Machine, MachineError, State, Work};
+use super::super::{Limits, Machine, MachineError, Site, State, Work, now};
+use super::POLL;
 use super::ask::ask;
-use super::{POLL, Site};
+use super::jobs::number_of;
 use crate::core::WorkKey;
+use crate::durable::write_whole;
 
 /// The pilot job, and its steps.
 pub(super) struct Pilot {
-    id: String,
+    /// `None` = the run is over, and it has ended.
+    id: Option<String>,
     steps: Local,
+    /// Time of the next question to Slurm.
     due: Option<Instant>,
+    /// True if it has ended before the run.
+    is_gone: bool,
 }
 
 impl Pilot {
-    /// Finds the pilot job of an earlier process, or submits one, and waits until it runs or `stop` is raised.
+    /// Finds the pilot job of an earlier process, or submits one, and waits until it runs.
     pub(super) fn open(
-        folder: &Path,
         site: &Site<'_>,
         time: &str,
-        supervisor: &[String],
-        stop: &AtomicBool,
+        options: &[String],
     ) -> Result<Pilot, MachineError> {
+        std::fs::create_dir_all(&site.folder).map_err(MachineError::file(&site.folder))?;
         let name = format!("haggle-{}-pilot", site.mark);
         let id = match alive(&name)? {
-            Some(Alive { id, .. }) => id,
-            None if site.is_over => String::new(),
-            None => submit(folder, &name, site, time)?,
+            Some(Alive { id, .. }) => Some(id),
+            None if site.is_over => None,
+            None => Some(submit(&name, site, time, options)?),
         };
-        if !site.is_over {
-            until_running(&name, &id, stop)?;
+        if let Some(id) = id.as_ref().filter(|_| !site.is_over) {
+            until_running(&name, id, site.stop)?;
+            tracing::info!(job = %id, "the pilot job runs");
         }
-        tracing::info!(job = %id, "the pilot job is known");
-        let jobid = format!("--jobid={id}");
+        let jobid = format!("--jobid={}", id.as_deref().unwrap_or_default());
         let words = ["srun", &jobid, "--exact", "--ntasks={processors}", "--quiet"];
         let before = words.map(str::to_owned).to_vec();
-        let steps = Local::open(folder, supervisor.to_vec(), Limits::default(), before)?;
-        Ok(Pilot { id, steps, due: None })
+        let steps = Local::open(site, Limits::default(), before)?;
+        Ok(Pilot { id, steps, due: None, is_gone: false })
     }
 }
 
@@ -67,29 +70,32 @@ fn until_running(name: &str, id: &str, stop: &AtomicBool) -> Result<(), MachineE
                 None => return Err(gone(id)),
             }
         }
-        std::thread::sleep(POLL / 20);
+        std::thread::sleep(POLL.0 / 20);
     }
     Ok(())
 }
 
-fn submit(folder: &Path, name: &str, site: &Site<'_>, time: &str) -> Result<String, MachineError> {
-    let Site { processors, options, .. } = site;
-    let script = folder.join("pilot.sh");
-    write_whole(&script, b"#!/bin/sh\nexec sleep infinity\n")?;
-    let (script, log) = (script.display().to_string(), folder.join("pilot.log"));
+fn submit(
+    name: &str,
+    site: &Site<'_>,
+    time: &str,
+    options: &[String],
+) -> Result<String, MachineError> {
+    let script = site.folder.join("pilot.sh");
+    write_whole(&script, b"#!/bin/sh\nexec sleep infinity\n")
+        .map_err(MachineError::file(&script))?;
     let words = [
+        "--parsable".to_owned(),
         format!("--job-name={name}"),
-        format!("--ntasks={processors}"),
+        format!("--ntasks={}", site.processors),
         format!("--time={time}"),
-        format!("--output={}", log.display()),
+        format!("--output={}", site.folder.join("pilot.log").display()),
         "--no-requeue".to_owned(),
         // Two jobs of one name never run at once, also if the answer of the first submission was lost.
         "--dependency=singleton".to_owned(),
-        "--parsable".to_owned(),
     ];
-    let words: Vec<&str> = words.iter().chain(*options).map(String::as_str).collect();
-    let said = ask("sbatch", &[&words[..], &[&script]].concat())?;
-    Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
+    let script = vec![script.display().to_string()];
+    number_of(&ask("sbatch", &[words.to_vec(), options.to_vec(), script].concat())?)
 }
 
 /// A pilot job that waits or runs.
@@ -120,7 +126,10 @@ fn gone(id: &str) -> MachineError {
 
 impl Machine for Pilot {
     fn start(&mut self, work: &Work) -> Result<(), MachineError> {
-        self.steps.start(work)
+        match &self.id {
+            Some(id) if self.is_gone => Err(gone(id)),
+            _ => self.steps.start(work),
+        }
     }
 
     fn stop(&mut self, key: WorkKey) -> Result<(), MachineError> {
@@ -128,12 +137,15 @@ impl Machine for Pilot {
     }
 
     fn look(&mut self) -> Result<BTreeMap<WorkKey, State>, MachineError> {
-        let now = super::now();
-        if self.due.is_none_or(|due| now >= due) {
-            let word = ask("squeue", &["--me", "--noheader", "--format=%i"]);
-            self.due = Some(now + POLL.max(now.elapsed() * 5));
-            if !word?.lines().any(|line| line.trim() == self.id) {
-                tracing::error!(job = %self.id, "the pilot job has ended: its promises have, too");
+        let now = now();
+        let is_due = !self.is_gone && self.due.is_none_or(|due| now >= due);
+        if let Some(id) = self.id.as_ref().filter(|_| is_due) {
+            let said = ask("squeue", &["--me", "--noheader", "--format=%i"]);
+            self.due = Some(now + POLL.1.max(now.elapsed() * 5));
+            // Without an answer, steps go on.
+            if said.is_ok_and(|said| !said.lines().any(|line| line.trim() == id)) {
+                self.is_gone = true;
+                tracing::error!(job = %id, "the pilot job has ended: its promises have, too");
             }
         }
         self.steps.look()
@@ -144,9 +156,9 @@ impl Machine for Pilot {
     }
 
     fn close(&mut self) -> Result<(), MachineError> {
-        match self.id.is_empty() {
-            true => Ok(()),
-            false => ask("scancel", &[&self.id]).map(drop),
+        match &self.id {
+            Some(id) => ask("scancel", &[id]).map(drop),
+            None => Ok(()),
         }
     }
 }
