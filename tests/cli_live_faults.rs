@@ -113,7 +113,7 @@ fn a_bad_network_only_delays() {
     let mut nodes = Vec::from_iter(names.map(|it| start(&folder, it)));
     until("some jobs are over", || {
         let status = json_of(&succeeds(&folder, &["live", "status", "nodes", "--json"]));
-        let over = |it: &serde_json::Value| it["progress"]["over"].as_u64().unwrap_or(0);
+        let over = |it: &serde_json::Value| it["status"]["progress"]["over"].as_u64().unwrap_or(0);
         status.as_array().is_some_and(|all| all.iter().map(over).sum::<u64>() > 5)
     });
     // A node stands still for a while, and strangers send garbage and come again and again.

@@ -111,6 +111,17 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// True if the disk refused to take something.
+    pub fn is_write(&self) -> bool {
+        match self {
+            Error::Storage { action, .. } => !matches!(*action, "read" | "list the files" | "lock"),
+            Error::Poisoned { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 fn gap(found: Option<u64>, due: u64) -> String {
     match found {
         Some(found) => format!("begins with record {found}, but record {due} is due"),

@@ -45,41 +45,55 @@ impl Pace {
 /// The clock of a process: it never goes back, and no change of the system's clock moves it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    pace: Pace,
+    scale: f64,
     /// An instant, and the time of the run at it.
     begun: Instant,
     at: Time,
+    /// Time since then that is left out, because the clock was ahead.
+    ahead: Span,
 }
+
+/// The part of a clock's speed that it loses until it is no longer ahead: one in this number.
+const SLOWNESS: i64 = 10;
 
 impl Clock {
     /// The clock of a process that begins now.
     pub fn new(pace: Pace) -> Clock {
         let passed = unix_micros().saturating_sub(pace.epoch);
         let at = Time::ZERO + scaled(passed as f64, pace.scale);
-        Clock { pace, begun: Instant::now(), at }
-    }
-
-    /// Its pace.
-    pub fn pace(&self) -> Pace {
-        self.pace
+        Clock { scale: pace.scale, begun: Instant::now(), at, ahead: Span::ZERO }
     }
 
     /// The present. Before the beginning of the run it is negative.
     pub fn now(&self) -> Time {
         let passed = self.begun.elapsed().as_nanos() as f64 / 1e3;
-        self.at + scaled(passed, self.pace.scale)
+        let passed = scaled(passed, self.scale);
+        let left_out = Span::from_micros(passed.as_micros() / SLOWNESS).min(self.ahead);
+        self.at + (passed - left_out)
+    }
+
+    /// Brings the clock to the time that another one tells. A clock that is late goes forward at once. One that is
+    /// ahead becomes slower until both agree.
+    pub fn steer(&mut self, told: Time) {
+        let own = self.now();
+        *self = Clock {
+            scale: self.scale,
+            begun: Instant::now(),
+            at: own.max(told),
+            ahead: (own - told).max(Span::ZERO),
+        };
     }
 
     /// The time of the run at an instant of the system's clock, in microseconds since 1970.
     pub fn at(&self, unix: i64) -> Time {
         let ago = unix_micros().saturating_sub(unix);
-        self.now() - scaled(ago as f64, self.pace.scale)
+        self.now() - scaled(ago as f64, self.scale)
     }
 
-    /// Real time from now to a time of the run: a microsecond more than necessary, so that the clock has reached it.
-    /// At most a day.
+    /// Real time from now to a time of the run: a microsecond more than necessary, so that the clock has reached it
+    /// unless it is slow. At most a day.
     pub fn until(&self, time: Time) -> Duration {
-        let left = (time - self.now()).as_micros().max(0) as f64 / self.pace.scale;
+        let left = (time - self.now()).as_micros().max(0) as f64 / self.scale;
         Duration::from_micros(left.min(86_400e6) as u64 + 1)
     }
 }
@@ -113,6 +127,23 @@ mod tests {
         assert_eq!(clock.until(start), Duration::from_micros(1));
         tokio::time::advance(clock.until(due)).await;
         assert!(clock.now() >= due);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_is_steered_and_never_goes_back() {
+        let mut clock = Clock::new(Pace::beginning(Duration::ZERO, 10.0).expect("a scale"));
+        let begun = clock.now();
+        let since = |clock: &Clock| (clock.now() - begun).as_secs_f64();
+        clock.steer(begun + Span::from_secs(30));
+        assert_eq!(since(&clock), 30.0);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(since(&clock), 40.0);
+        // It is 4 s ahead, so it takes 40 s for the way of 36 s.
+        clock.steer(begun + Span::from_secs(36));
+        for (seconds, expected) in [(0, 40.0), (2, 58.0), (2, 76.0), (1, 86.0)] {
+            tokio::time::advance(Duration::from_secs(seconds)).await;
+            assert_eq!(since(&clock), expected);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //!   node ── progress ──▶ coordinator       whenever it changes, after a sync
 //!   node ◀──── end ───── coordinator       once all jobs of all nodes are over
 //!   node ─── ended ────▶ coordinator       its journal has its last record
+//!   node ◀─── ended ──── coordinator       all nodes have ended
 //! ```
 //!
 //! The node of the first part is the coordinator. Arrivals end for good, and a job that is over stays so. The sum of
@@ -64,9 +65,9 @@ impl Agreement {
         !sum.awaits && sum.jobs == sum.over
     }
 
-    /// Notes that a node has ended.
-    pub fn ended(&mut self, part: PartId) {
-        self.ended.insert(part);
+    /// Notes that a node has ended. Returns true if that was not known.
+    pub fn ended(&mut self, part: PartId) -> bool {
+        self.ended.insert(part)
     }
 
     /// The nodes that have not ended yet.
@@ -96,7 +97,7 @@ mod tests {
         agreement.report(1, progress(0, 3, false));
         assert!(agreement.is_over());
         assert_eq!(agreement.open().collect::<Vec<_>>(), [0, 1, 2]);
-        agreement.ended(1);
+        assert!(agreement.ended(1) && !agreement.ended(1));
         assert_eq!(agreement.open().collect::<Vec<_>>(), [0, 2]);
     }
 }

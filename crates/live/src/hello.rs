@@ -96,6 +96,8 @@ pub const PROGRESS: u16 = 0x0004;
 pub const END: u16 = 0x0005;
 /// Number of the kind of frames of a node that has ended.
 pub const ENDED: u16 = 0x0006;
+/// Number of the kind of frames that only show that the sender is there.
+pub const ALIVE: u16 = 0x0007;
 
 /// A frame of the connection itself. It has no number among the messages.
 pub fn control(kind: u16, body: Vec<u8>) -> Frame {

@@ -9,7 +9,8 @@
 //!
 //! The coordinator waits until all nodes have called, then begins. So clocks of machines need not agree: the time of a
 //! node differs from that of the coordinator by at most half of a round trip. Each later start asks again, and takes
-//! the clock of its machine only if no other node answers.
+//! the clock of its machine only if no other node answers. Clocks drift apart, by some seconds a day, so each node asks
+//! the coordinator now and again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use haggle_model::Time;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsStream;
 use tracing::{debug, info, warn};
 
@@ -28,9 +29,10 @@ use crate::ending::COORDINATOR;
 use crate::hello::{Hello, HelloError};
 use crate::keys::Identity;
 use crate::link::{Link, LinkError};
-use crate::node::{Run, called, secured};
+use crate::node::{Node, Run, Steer, called, secured};
 use crate::parts::PartId;
 use crate::session::Number;
+use crate::status::Board;
 
 /// Time within which another node must tell the time at a later start.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -38,6 +40,10 @@ const ANSWER: Duration = Duration::from_secs(2);
 const QUESTIONS: usize = 5;
 /// Time between two calls of the coordinator, and between two words of it to nodes that wait.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Time between two lines in the log about nodes that are missing.
+const REMINDER: Duration = Duration::from_secs(30);
+/// Time between two questions of a node that runs.
+const STEERED: Duration = Duration::from_secs(60);
 
 /// Reason why a node does not begin.
 #[derive(Debug, Error)]
@@ -71,6 +77,8 @@ pub(crate) struct Joining {
     pub(crate) run: Arc<Run>,
     /// Host and port of each node, by part.
     pub(crate) addresses: Arc<BTreeMap<PartId, String>>,
+    /// It shows for which nodes this one waits.
+    pub(crate) board: Board,
 }
 
 /// The time of the run, as a node has learnt it.
@@ -113,7 +121,7 @@ impl Joining {
     /// The pace of the run at a later start: `known` by the clock of this machine.
     pub(crate) async fn again(&self, known: Pace) -> Result<Learnt, JoinError> {
         for &peer in self.addresses.keys().filter(|it| **it != self.part) {
-            match tokio::time::timeout(ANSWER, self.ask(peer)).await {
+            match timeout(ANSWER, self.ask(peer)).await {
                 Ok(Ok(learnt)) => return Ok(learnt),
                 Ok(Err(error)) => self.check(peer, error)?,
                 Err(_) => {}
@@ -121,6 +129,18 @@ impl Joining {
         }
         warn!(part = self.part, "no other node tells the time: the clock of this machine is taken");
         Ok(Learnt { pace: known, round_trip: None })
+    }
+
+    /// Asks the coordinator for the time again and again, and tells a node of the answers.
+    pub(crate) async fn steer(self, node: actix::Addr<Node>) {
+        loop {
+            tokio::time::sleep(STEERED).await;
+            let Ok(Ok(learnt)) = timeout(ANSWER, self.ask(COORDINATOR)).await else { continue };
+            let (pace, round_trip) = (learnt.pace, learnt.round_trip.unwrap_or(ANSWER));
+            if node.send(Steer { pace, round_trip }).await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Asks a peer for the time, and waits until it knows it.
@@ -150,6 +170,7 @@ impl Joining {
     async fn wait_for_coordinator(&self) -> Result<Learnt, JoinError> {
         let address = &self.addresses[&COORDINATOR];
         info!(coordinator = self.name(COORDINATOR), %address, "waiting for the beginning");
+        self.board.waits_for(vec![self.name(COORDINATOR)]);
         loop {
             match self.ask(COORDINATOR).await {
                 Ok(learnt) => return Ok(learnt),
@@ -181,10 +202,17 @@ impl Joining {
         let mut waiting = Waiting::new();
         let (arrive, mut arrived) = mpsc::channel(1);
         let mut tick = tokio::time::interval(AGAIN);
+        let mut reminder = tokio::time::interval(REMINDER);
         let others = self.run.nodes.len() - 1;
-        info!(nodes = others, "waiting for all other nodes");
         while waiting.len() < others {
+            let missing = || {
+                let parts = 0..self.run.nodes.len() as PartId;
+                let missing = parts.filter(|it| *it != self.part && !waiting.contains_key(it));
+                Vec::from_iter(missing.map(|it| self.name(it)))
+            };
+            self.board.waits_for(missing());
             tokio::select! {
+                _ = reminder.tick() => info!(nodes = missing().join(", "), "waiting for other nodes"),
                 taken = listener.accept() => {
                     let Ok((stream, _)) = taken else { continue };
                     let (own, arrive) = (self.hello(None), arrive.clone());

@@ -7,9 +7,10 @@ use futures_util::{SinkExt, StreamExt};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_util::codec::Framed;
 
-use crate::hello::{Hello, HelloError};
+use crate::hello::{ALIVE, Hello, HelloError, control};
 use crate::keys::Refusal;
 use crate::parts::PartId;
 use crate::wire::{Broken, Complaint, Frame, FrameCodec};
@@ -19,6 +20,12 @@ pub const BATCH: usize = 256;
 
 /// Time within which the peer must introduce itself.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Time without a frame after which a sign of life is sent.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(2);
+
+/// Time without a frame of the peer after which a connection counts as broken.
+const SILENCE: Duration = Duration::from_secs(12);
 
 /// Reason why a connection ended, or did not begin.
 #[derive(Debug, Error)]
@@ -35,6 +42,9 @@ pub enum LinkError {
     /// The peer does not answer.
     #[error("the peer has not introduced itself within {} s", PATIENCE.as_secs())]
     Silent,
+    /// Nothing arrives from the peer, not even a sign of life.
+    #[error("nothing has arrived from the peer for {} s", SILENCE.as_secs())]
+    Dead,
     /// The peer has closed the connection.
     #[error("the peer has closed the connection")]
     Closed,
@@ -43,6 +53,13 @@ pub enum LinkError {
 impl From<io::Error> for LinkError {
     fn from(error: io::Error) -> LinkError {
         LinkError::Broken(Broken::Io(error))
+    }
+}
+
+impl LinkError {
+    /// True if no process takes connections at the address of the peer.
+    pub(crate) fn is_refusal_of_system(&self) -> bool {
+        matches!(self, LinkError::Broken(Broken::Io(error)) if error.kind() == io::ErrorKind::ConnectionRefused)
     }
 }
 
@@ -61,7 +78,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Link<T> {
     pub async fn greet(stream: T, own: &Hello, peer: PartId) -> Result<Link<T>, LinkError> {
         let mut framed = Framed::new(stream, FrameCodec::default());
         framed.send(own.frame()).await?;
-        let first = tokio::time::timeout(PATIENCE, framed.next()).await;
+        let first = timeout(PATIENCE, framed.next()).await;
         let first = first.map_err(|_| LinkError::Silent)?.ok_or(LinkError::Closed)?;
         let hello = match first {
             Ok(frame) => Hello::of(&frame)?,
@@ -84,12 +101,15 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Link<T> {
     /// # Errors
     /// If the connection breaks, or the peer sends something else.
     pub async fn hear(&mut self) -> Result<Hello, LinkError> {
-        let next = tokio::time::timeout(PATIENCE, self.framed.next()).await;
+        let next = timeout(PATIENCE, self.framed.next()).await;
         let next = next.map_err(|_| LinkError::Silent)?.ok_or(LinkError::Closed)?;
         Ok(Hello::of(&next?)?)
     }
 
     /// Exchanges frames until either side ends. Frames that arrive are given to `take`, which returns false to end.
+    ///
+    /// Signs of life cross a connection without frames. Without them, nothing would tell that a device on the way has
+    /// forgotten the connection, or lost bytes at the end of all that were sent.
     ///
     /// # Errors
     /// If the connection breaks.
@@ -101,21 +121,28 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Link<T> {
         let (mut sink, stream) = self.framed.split();
         let mut stream = stream.ready_chunks(BATCH);
         let writing = async {
-            while let Some(frames) = leave.recv().await {
+            loop {
+                let frames = match timeout(SIGN_OF_LIFE, leave.recv()).await {
+                    Ok(Some(frames)) => frames,
+                    // The node wants the connection no more.
+                    Ok(None) => return Ok::<(), LinkError>(()),
+                    Err(_) => vec![control(ALIVE, Vec::new())],
+                };
                 for frame in frames {
                     sink.feed(frame).await?;
                 }
                 sink.flush().await?;
             }
-            // The node wants the connection no more.
-            Ok::<(), LinkError>(())
         };
         let reading = async {
-            while let Some(arrived) = stream.next().await {
+            loop {
+                let arrived = timeout(SILENCE, stream.next()).await;
+                let arrived = arrived.map_err(|_| LinkError::Dead)?.ok_or(LinkError::Closed)?;
                 let mut frames = Vec::with_capacity(arrived.len());
                 let mut broken = None;
                 for frame in arrived {
                     match frame {
+                        Ok(frame) if frame.envelope.kind == ALIVE => {}
                         Ok(frame) => frames.push(frame),
                         Err(error) => broken = broken.or(Some(error)),
                     }
@@ -127,7 +154,6 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Link<T> {
                     return Err(broken.into());
                 }
             }
-            Err(LinkError::Closed)
         };
         tokio::select! {
             ended = writing => ended,
@@ -142,9 +168,53 @@ async fn farewell<T: AsyncRead + AsyncWrite + Unpin>(
     broken: Broken,
 ) -> LinkError {
     if let Some(complaint) = Complaint::last(&broken) {
-        let frame = crate::hello::control(Complaint::KIND, complaint.encode());
+        let frame = control(Complaint::KIND, complaint.encode());
         // The reason is told if possible.
         let _ = framed.send(frame).await;
     }
     broken.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use haggle_model::Time;
+    use tokio::io::{DuplexStream, duplex};
+    use tokio::join;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::session::Number;
+
+    async fn link(stream: DuplexStream, part: PartId, peer: PartId) -> Link<DuplexStream> {
+        let own = Hello {
+            run: [7; 32],
+            scale: 1.0,
+            now: Some(Time::ZERO),
+            part,
+            incarnation: 1,
+            taken: Number::default(),
+        };
+        Link::greet(stream, &own, peer).await.expect("they are of one run")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_without_signs_of_life_is_broken() {
+        let (north, south) = duplex(1 << 16);
+        let (north, south) = join!(link(north, 0, 1), link(south, 1, 0));
+        let ((_open, of_north), (_too, of_south)) =
+            (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let begun = Instant::now();
+        let quiet = south.exchange(of_south, async |_| panic!("a sign of life is no message"));
+        let south = async {
+            // It then stops, and its side of the connection stays open.
+            let mut quiet = Box::pin(quiet);
+            assert!(timeout(Duration::from_secs(60), &mut quiet).await.is_err());
+            quiet
+        };
+        let north = north.exchange(of_north, async |_| panic!("a sign of life is no message"));
+        let (ended, _stopped) = join!(north, south);
+        assert!(matches!(ended, Err(LinkError::Dead)), "{ended:?}");
+        let lasted = begun.elapsed().as_secs();
+        assert!((70..=72).contains(&lasted), "{lasted} s");
+    }
 }

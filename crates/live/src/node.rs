@@ -33,6 +33,7 @@ mod connections;
 mod ending;
 mod real;
 mod status;
+mod time;
 
 pub use connections::accept;
 use connections::{Connection, RETRY};
@@ -40,6 +41,7 @@ pub(crate) use connections::{called, secured, tell_time};
 pub use ending::Stop;
 pub use real::Real;
 pub use status::{Ask, Counts, Status};
+pub(crate) use time::Steer;
 
 /// Messages to a peer on their way without an acknowledgement.
 const WINDOW: usize = 4_096;
@@ -78,7 +80,7 @@ impl Run {
 }
 
 /// An event of a node, for the process around it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Event {
     /// Jobs have arrived, or are over.
     Progress {
@@ -97,7 +99,7 @@ pub enum Event {
         /// Its part.
         part: PartId,
         /// The reason.
-        error: String,
+        error: KeeperError,
     },
 }
 
@@ -383,7 +385,7 @@ impl Node {
         work: impl FnOnce(&mut Self, &mut Context<Self>) -> Result<(), KeeperError>,
     ) {
         if let Err(error) = work(self, context) {
-            let _ = self.events.send(Event::Failed { part: self.part, error: error.to_string() });
+            let _ = self.events.send(Event::Failed { part: self.part, error });
             context.stop();
         }
     }

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::{Clock, Pace};
 use crate::durable::write_whole;
-use crate::ending::Progress;
+use crate::ending::{COORDINATOR, Progress};
 use crate::join::Joining;
 use crate::keeper::Keeper;
 use crate::keys::Identity;
@@ -25,6 +25,7 @@ use crate::machine::{MachineError, Programs, Site};
 use crate::node::{Begin, Real, tell_time};
 use crate::parts::PartId;
 use crate::run::{Ended, LiveError, Own, Plan, begin, open_keeper, wait};
+use crate::status::Board;
 use crate::{machine, status};
 
 /// Everything about a node that is its owner's.
@@ -61,13 +62,22 @@ pub fn run_node(
         let system = |error| LiveError::System { part, error };
         let Place { identity, listen, addresses, status, snapshot_every, machine, supervisor } =
             place;
-        let listener = TcpListener::bind(&listen).await.map_err(system)?;
+        let taken = |address: &str, error| {
+            let address = address.to_owned();
+            LiveError::Address { part, address, error }
+        };
+        let listener = TcpListener::bind(&listen).await.map_err(|error| taken(&listen, error))?;
+        let board = Board::default();
+        if let Some(address) = status {
+            status::serve(&address, board.clone()).map_err(|error| taken(&address, error))?;
+        }
         let (identity, addresses) = (Arc::new(identity), Arc::new(addresses));
         let joining = Joining {
             part,
             identity: Arc::clone(&identity),
             run: Arc::clone(&plan.run),
             addresses: Arc::clone(&addresses),
+            board: board.clone(),
         };
         let clock_file = plan.node_folder(part).join("clock");
         let known = read_epoch(&clock_file).map_err(system)?;
@@ -84,6 +94,7 @@ pub fn run_node(
             joined = join => joined.map_err(|error| LiveError::Join { part, error })?,
             () = raised(stop) => return Ok(Ended::Stopped),
         };
+        board.waits_for(Vec::new());
         let pace = learnt.pace;
         write_epoch(&clock_file, pace.epoch).map_err(system)?;
         if let Some(round_trip) = learnt.round_trip {
@@ -110,17 +121,19 @@ pub fn run_node(
             None => None,
         };
         let clock = Clock::new(pace);
+        tracing::info!(time = %clock.now(), scale = pace.scale, "the node begins");
         let waiting = joining.tell(waiting, Some(clock)).await;
         let (events, mut happened) = mpsc::unbounded_channel();
         let own = Own { snapshot_every, real };
         let node = begin(plan, own, keeper, identity, clock, listener, events);
-        if let Some(address) = status {
-            status::serve(&address, node.clone()).map_err(system)?;
-        }
+        board.runs(node.clone());
         for link in waiting.into_values() {
             actix::spawn(tell_time(link, node.clone()));
         }
         node.do_send(Begin { addresses });
+        if part != COORDINATOR {
+            actix::spawn(joining.steer(node.clone()));
+        }
         wait(clock, stop, &[node], &mut happened, watch).await
     })
 }

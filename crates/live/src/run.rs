@@ -64,7 +64,7 @@ pub enum LiveError {
     /// A world cannot be made.
     #[error("{0}")]
     World(String),
-    /// A node cannot begin.
+    /// A node cannot begin or continue.
     #[error("node {part}: {error}")]
     Keeper {
         /// Its part.
@@ -82,19 +82,21 @@ pub enum LiveError {
         #[source]
         error: JoinError,
     },
-    /// A node cannot continue.
-    #[error("node {part}: {error}")]
-    Node {
-        /// Its part.
-        part: PartId,
-        /// The reason, in words.
-        error: String,
-    },
     /// The system gives no port or no thread.
     #[error("node {part}: {error}")]
     System {
         /// Its part.
         part: PartId,
+        /// The reason.
+        error: std::io::Error,
+    },
+    /// An address for connections cannot be had.
+    #[error("node {part} cannot listen at {address}: {error}")]
+    Address {
+        /// Its part.
+        part: PartId,
+        /// The address.
+        address: String,
         /// The reason.
         error: std::io::Error,
     },
@@ -368,7 +370,7 @@ pub(crate) async fn wait(
                 ends += 1;
                 stopped += usize::from(!is_over);
             }
-            Some(Event::Failed { part, error }) => return Err(LiveError::Node { part, error }),
+            Some(Event::Failed { part, error }) => return Err(LiveError::Keeper { part, error }),
             None => watch(clock.now(), known.sum()),
         }
         if ends == nodes.len() {

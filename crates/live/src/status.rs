@@ -1,26 +1,89 @@
 //! The state of a node over HTTP: `/status` as JSON, `/metrics` for Prometheus, `/health`.
 
+use std::convert::identity;
 use std::io;
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix::Addr;
 use actix_web::web::{Data, get};
 use actix_web::{App, HttpResponse, HttpServer};
+use haggle_journal::{FileSystem, Network, Reader};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
-use std::sync::atomic::AtomicU64;
+use serde::{Deserialize, Serialize};
 
+use crate::keeper::{END, KeeperError};
 use crate::node::{Ask, Node, Status};
 
-/// Serves the state of a node at an address until the process ends.
+/// The present work of a process, which its status shows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Board(Arc<Mutex<Phase>>);
+
+/// Work of a process.
+#[derive(Clone, Debug)]
+enum Phase {
+    /// It waits for the beginning, or repeats its journal.
+    Begins(Beginning),
+    /// Its node runs.
+    Runs(Addr<Node>),
+}
+
+impl Default for Phase {
+    fn default() -> Phase {
+        Phase::Begins(Beginning::default())
+    }
+}
+
+/// The state of a process whose node does not run yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// Names of the nodes for which it waits; none = it repeats its journal.
+    pub waits_for: Vec<String>,
+}
+
+impl Board {
+    /// The process waits for these nodes.
+    pub(crate) fn waits_for(&self, nodes: Vec<String>) {
+        self.put(Phase::Begins(Beginning { waits_for: nodes }));
+    }
+
+    /// The node runs.
+    pub(crate) fn runs(&self, node: Addr<Node>) {
+        self.put(Phase::Runs(node));
+    }
+
+    fn put(&self, phase: Phase) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+    }
+
+    fn phase(&self) -> Phase {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The state of the node, or the answer without one.
+    async fn ask(&self) -> Result<Status, HttpResponse> {
+        match self.phase() {
+            Phase::Begins(beginning) => Err(HttpResponse::ServiceUnavailable().json(beginning)),
+            Phase::Runs(node) => node
+                .send(Ask)
+                .await
+                .map_err(|_| HttpResponse::ServiceUnavailable().body("the node has ended\n")),
+        }
+    }
+}
+
+/// Serves the state of a process at an address until the process ends.
 ///
 /// # Errors
 /// If the address cannot be had.
-pub(crate) fn serve(address: &str, node: Addr<Node>) -> io::Result<()> {
-    let node = Data::new(node);
+pub(crate) fn serve(address: &str, board: Board) -> io::Result<()> {
+    let board = Data::new(board);
     let app = move || {
         App::new()
-            .app_data(Data::clone(&node))
+            .app_data(Data::clone(&board))
             .route("/status", get().to(status))
             .route("/metrics", get().to(metrics))
             .route("/health", get().to(health))
@@ -30,37 +93,75 @@ pub(crate) fn serve(address: &str, node: Addr<Node>) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks the node at an address for its state. The error is in words.
+/// The answer of a process.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// Its node runs, or has ended its run and says farewell.
+    Runs(Box<Status>),
+    /// Its node does not run yet.
+    Begins(Beginning),
+}
+
+/// Asks the process at an address for its state. The error is in words.
 ///
 /// # Errors
 /// If there is no answer within two seconds.
-pub fn ask(address: &str) -> Result<Status, String> {
+pub fn ask(address: &str) -> Result<Answer, String> {
     let answer = minreq::get(format!("http://{address}/status")).with_timeout(2).send();
     let answer = answer.map_err(|error| error.to_string())?;
-    serde_json::from_slice(answer.as_bytes()).map_err(|error| error.to_string())
+    let bytes = answer.as_bytes();
+    serde_json::from_slice(bytes).map(|it| Answer::Runs(Box::new(it))).or_else(|error| {
+        serde_json::from_slice(bytes).map(Answer::Begins).map_err(|_| error.to_string())
+    })
 }
 
-async fn status(node: Data<Addr<Node>>) -> HttpResponse {
-    match node.send(Ask).await {
-        Ok(status) => HttpResponse::Ok().json(status),
-        Err(_) => HttpResponse::ServiceUnavailable().body("the node has ended\n"),
+/// The state of a node whose process does not answer, by its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silent {
+    /// It has not begun.
+    NotBegun,
+    /// It has begun, and its run is not over.
+    Down,
+    /// Its run is over.
+    Over,
+}
+
+/// Reads the state of a node without a process from its folder.
+///
+/// # Errors
+/// If its journal cannot be read.
+pub fn silent(folder: &Path) -> Result<Silent, KeeperError> {
+    let journal = folder.join("journal");
+    if !journal.exists() {
+        return Ok(Silent::NotBegun);
+    }
+    // It is only read, so a file system without locks is good enough.
+    let reader = Reader::open(&FileSystem::open(&journal, Network::Allow)?)?;
+    let mut is_over = false;
+    for record in reader.records {
+        is_over |= record?.kind == END;
+    }
+    Ok(if is_over { Silent::Over } else { Silent::Down })
+}
+
+async fn status(board: Data<Board>) -> HttpResponse {
+    board.ask().await.map_or_else(identity, |status| HttpResponse::Ok().json(status))
+}
+
+/// A process is in good health as long as it answers, also before its node runs.
+async fn health(board: Data<Board>) -> HttpResponse {
+    match (board.phase(), board.ask().await) {
+        (Phase::Runs(_), Err(ended)) => ended,
+        _ => HttpResponse::Ok().body("ok\n"),
     }
 }
 
-async fn health(node: Data<Addr<Node>>) -> HttpResponse {
-    match node.send(Ask).await {
-        Ok(_) => HttpResponse::Ok().body("ok\n"),
-        Err(_) => HttpResponse::ServiceUnavailable().body("the node has ended\n"),
-    }
-}
-
-async fn metrics(node: Data<Addr<Node>>) -> HttpResponse {
-    match node.send(Ask).await {
-        Ok(status) => HttpResponse::Ok()
+async fn metrics(board: Data<Board>) -> HttpResponse {
+    board.ask().await.map_or_else(identity, |status| {
+        HttpResponse::Ok()
             .content_type("application/openmetrics-text; version=1.0.0; charset=utf-8")
-            .body(text(&status)),
-        Err(_) => HttpResponse::ServiceUnavailable().body("the node has ended\n"),
-    }
+            .body(text(&status))
+    })
 }
 
 /// The state of a node in the text format of Prometheus. Names of nodes have no character that needs an escape.

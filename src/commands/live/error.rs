@@ -6,6 +6,8 @@ use std::process::ExitStatus;
 
 use haggle_live::clock::ScaleError;
 use haggle_live::core::CoreError;
+use haggle_live::keeper::KeeperError;
+use haggle_live::run::LiveError as Run;
 use haggle_live::verify::VerifyError;
 use haggle_runtime::RunError;
 
@@ -73,7 +75,7 @@ pub(crate) enum LiveError {
     #[error(transparent)]
     Stage(#[from] StageError),
     #[error(transparent)]
-    Run(#[from] haggle_live::run::LiveError),
+    Run(#[from] Run),
     #[error(transparent)]
     Core(#[from] CoreError),
     #[error(transparent)]
@@ -96,6 +98,11 @@ impl LiveError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             LiveError::Exists(_) | LiveError::Write { .. } => Exit::CannotWrite,
+            LiveError::Run(Run::Keeper { error: KeeperError::Journal(error), .. })
+                if error.is_write() =>
+            {
+                Exit::CannotWrite
+            }
             LiveError::Scale(_)
             | LiveError::NoActor { .. }
             | LiveError::NoNode { .. }

@@ -14,7 +14,9 @@ use haggle_live::parts::PartId;
 use haggle_live::process::{Place, run_node};
 use haggle_live::run::Ended;
 use haggle_model::Time;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::layer;
+use tracing_subscriber::prelude::*;
 
 use super::super::run::quoted;
 use super::super::{Error, print};
@@ -153,9 +155,13 @@ fn addresses(
 
 /// Writes events to standard error.
 fn log(form: Form, level: LevelFilter) {
-    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level);
-    match form {
-        Form::Text => lines.with_target(false).with_ansi(std::io::stderr().is_terminal()).init(),
-        Form::Json => lines.json().flatten_event(true).init(),
-    }
+    // The server of the status is no part of the run.
+    let quiet = level.min(LevelFilter::WARN);
+    let targets = Targets::new().with_default(level).with_target("actix_server", quiet);
+    let lines = layer().with_writer(std::io::stderr);
+    let lines = match form {
+        Form::Text => lines.with_target(false).with_ansi(std::io::stderr().is_terminal()).boxed(),
+        Form::Json => lines.json().flatten_event(true).boxed(),
+    };
+    tracing_subscriber::registry().with(lines.with_filter(targets)).init();
 }

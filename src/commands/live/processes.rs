@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use haggle_live::ending::Agreement;
 use haggle_live::run::{Ended, Plan};
-use haggle_live::status::ask;
+use haggle_live::status::{Answer, ask};
 use haggle_model::{Span, Time};
 
 use super::LiveError;
@@ -103,7 +103,7 @@ fn show(processes: &[Process], bar: &OneRun) {
     let mut known = Agreement::new(0);
     let mut now = 0.0_f64;
     for (part, process) in (0..).zip(processes) {
-        if let Some(Ok(status)) = process.status.as_deref().map(ask) {
+        if let Some(Ok(Answer::Runs(status))) = process.status.as_deref().map(ask) {
             known.report(part, status.progress);
             now = now.max(status.time);
         }

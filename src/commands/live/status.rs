@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use haggle_live::node::Status;
-use haggle_live::status::ask;
+use haggle_live::status::{Answer, Beginning, Silent, ask, silent};
 use indicatif::HumanCount;
+use serde::Serialize;
 
 use super::super::table::{lines, row};
 use super::super::{Error, print};
@@ -27,6 +28,16 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// A node, as JSON.
+#[derive(Serialize)]
+struct Facts<'a> {
+    node: &'a str,
+    state: String,
+    /// The answer of a node that runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Box<Status>>,
+}
+
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let folder = LiveFolder::open(&args.folder)?;
@@ -46,21 +57,36 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     ])];
     let mut all = Vec::new();
     for node in &folder.facts.nodes {
-        let settings = folder.path.join(&node.name).join(NODE);
+        let own = folder.path.join(&node.name);
         // The folders of nodes on other machines are there.
-        let answer =
-            match settings.exists().then(|| parse::<NodeSettings>(&settings)).transpose()? {
-                None => Err("elsewhere".to_owned()),
-                Some(NodeSettings { status: None, .. }) => Err("no status address".to_owned()),
-                Some(NodeSettings { status: Some(address), .. }) => {
-                    ask(&address).map_err(|_| "no answer".to_owned())
+        let settings = own.join(NODE);
+        let settings = settings.exists().then(|| parse::<NodeSettings>(&settings)).transpose()?;
+        let state = match settings {
+            None => "elsewhere".to_owned(),
+            Some(NodeSettings { status: None, .. }) => "no status address".to_owned(),
+            Some(NodeSettings { status: Some(address), .. }) => match ask(&address) {
+                Ok(Answer::Runs(status)) => {
+                    let state = if status.is_over { "over" } else { "running" };
+                    rows.push(shown(&status, state));
+                    all.push(Facts { node: &node.name, state: state.into(), status: Some(status) });
+                    continue;
                 }
-            };
-        rows.push(match &answer {
-            Ok(status) => shown(status),
-            Err(state) => row([&*node.name, state, "", "", "", "", "", "", ""]),
-        });
-        all.extend(answer);
+                Ok(Answer::Begins(Beginning { waits_for })) if waits_for.is_empty() => {
+                    "repeats its journal".to_owned()
+                }
+                Ok(Answer::Begins(Beginning { waits_for })) => {
+                    format!("waits for {}", waits_for.join(", "))
+                }
+                Err(_) => match silent(&own) {
+                    Ok(Silent::NotBegun) => "not begun".to_owned(),
+                    Ok(Silent::Down) => "down".to_owned(),
+                    Ok(Silent::Over) => "over".to_owned(),
+                    Err(_) => "no answer".to_owned(),
+                },
+            },
+        };
+        rows.push(row([&*node.name, &state, "", "", "", "", "", "", ""]));
+        all.push(Facts { node: &node.name, state, status: None });
     }
     if args.json {
         let text = serde_json::to_string_pretty(&all).unwrap_or_default();
@@ -71,12 +97,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-fn shown(status: &Status) -> Vec<String> {
+fn shown(status: &Status, state: &str) -> Vec<String> {
     let count = |it: u64| HumanCount(it).to_string();
     let connected = status.peers.values().filter(|it| **it).count();
     row([
         &status.node,
-        if status.is_over { "over" } else { "running" },
+        state,
         &format!("{:.0}", status.time),
         &count(status.progress.over),
         &count(status.progress.jobs),

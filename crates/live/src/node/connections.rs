@@ -70,10 +70,12 @@ impl Node {
                 let (stream, known) = called(&address, &identity, name).await?;
                 connect(stream, node.clone(), known, peer, own).await
             };
-            if let Err(error) = exchanged.await {
+            let ended = exchanged.await;
+            if let Err(error) = &ended {
                 debug!(part = own, peer, %error, "no connection");
             }
-            node.do_send(CallEnded { peer, wait });
+            let is_gone = ended.is_err_and(|error| error.is_refusal_of_system());
+            node.do_send(CallEnded { peer, wait, is_gone });
         });
     }
 }
@@ -263,15 +265,10 @@ impl Handler<Disconnected> for Node {
         if self.connections.get(&ended.peer).is_some_and(|it| it.id == ended.id) {
             self.connections.remove(&ended.peer);
             info!(peer = self.name_of(ended.peer), "disconnected");
-            if self.keeper.is_over() {
-                // The coordinator waits until the peer has ended, too.
-                if self.agreement.is_none() {
-                    self.left_by(ended.peer, context);
-                }
-            } else {
+            if !self.keeper.is_over() {
                 self.send_all(context);
-                self.call(COORDINATOR, RETRY.0, context);
             }
+            self.call(COORDINATOR, RETRY.0, context);
         }
     }
 }
@@ -282,12 +279,18 @@ impl Handler<Disconnected> for Node {
 struct CallEnded {
     peer: PartId,
     wait: Duration,
+    /// True if no process takes connections there.
+    is_gone: bool,
 }
 
 impl Handler<CallEnded> for Node {
     type Result = ();
 
-    fn handle(&mut self, CallEnded { peer, wait }: CallEnded, context: &mut Context<Self>) {
+    fn handle(&mut self, ended: CallEnded, context: &mut Context<Self>) {
+        let CallEnded { peer, wait, is_gone } = ended;
+        if is_gone && self.keeper.is_over() {
+            self.left_by(peer, context);
+        }
         context.run_later(wait, move |node, context| {
             node.calling.remove(&peer);
             let waits = node.keeper.core().session().waiting(peer) > 0 && !node.keeper.is_over();

@@ -15,6 +15,9 @@ use crate::parts::PartId;
 /// Longest time that the coordinator waits for the other nodes after the end, and they for it.
 const PARTING: Duration = Duration::from_secs(30);
 
+/// Time for the last frames of the coordinator to leave its process.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
 impl Node {
     /// Notes the progress for the process around this node.
     pub(super) fn note_progress(&mut self) {
@@ -149,15 +152,18 @@ impl Node {
     /// Notes that a node needs nothing from this one any more. The coordinator waits for all nodes, the others for the
     /// coordinator.
     pub(super) fn left_by(&mut self, peer: PartId, context: &mut Context<Self>) {
-        let may_end = match &mut self.agreement {
-            Some(agreement) => {
-                agreement.ended(peer);
-                agreement.open().next().is_none()
+        let Some(agreement) = &mut self.agreement else {
+            if peer == COORDINATOR {
+                self.finish(true, context);
             }
-            None => peer == COORDINATOR,
+            return;
         };
-        if may_end {
-            self.finish(true, context);
+        if agreement.ended(peer) && agreement.open().next().is_none() {
+            for peer in Vec::from_iter(self.connections.keys().copied()) {
+                self.send_control(peer, control(ENDED, Vec::new()));
+            }
+            // A node that does not get it finds nobody at its next call.
+            context.run_later(LAST_WORDS, |node, context| node.finish(true, context));
         }
     }
 
