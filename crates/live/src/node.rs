@@ -45,6 +45,8 @@ pub(crate) use time::Steer;
 
 /// Messages to a peer on their way without an acknowledgement.
 const WINDOW: usize = 4_096;
+/// Messages to a peer without a connection of which the log warns.
+const MANY: usize = 10_000;
 /// Longest time that an acknowledgement waits for messages in the other direction.
 const LATEST: Duration = Duration::from_millis(20);
 
@@ -115,6 +117,8 @@ pub struct Node {
     connections: BTreeMap<PartId, Connection>,
     /// Peers that are being called.
     calling: BTreeSet<PartId>,
+    /// Number of messages to a peer without a connection above which the next warning comes.
+    many: BTreeMap<PartId, usize>,
     /// Messages of peers whose clocks are ahead of this one.
     early: BTreeMap<PartId, VecDeque<(Number, Letter)>>,
     /// The timer for the next own event or early message.
@@ -158,6 +162,7 @@ impl Node {
             addresses: Arc::default(),
             connections: BTreeMap::new(),
             calling: BTreeSet::new(),
+            many: BTreeMap::new(),
             early: BTreeMap::new(),
             alarm: None,
             flushes: false,
@@ -333,9 +338,20 @@ impl Node {
         for peer in peers {
             if self.connections.contains_key(&peer) {
                 self.send_to(peer);
-            } else if self.keeper.core().session().waiting(peer) > 0 {
+            } else if let waiting @ 1.. = self.keeper.core().session().waiting(peer) {
                 self.call(peer, RETRY.0, context);
+                self.warn_of_many(peer, waiting);
             }
+        }
+    }
+
+    /// Warns of messages to a peer that does not take them, and again when their number has doubled.
+    fn warn_of_many(&mut self, peer: PartId, waiting: usize) {
+        let limit = self.many.entry(peer).or_insert(MANY);
+        if waiting >= *limit {
+            *limit = 2 * waiting;
+            let peer = self.name_of(peer);
+            warn!(peer, waiting, "messages wait in memory for a node without a connection");
         }
     }
 
