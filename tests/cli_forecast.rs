@@ -383,14 +383,8 @@ fn from_there(scenario: &Scenario, schedule: &Schedule, now: Time) -> (Scenario,
     let waiting = state.iter().filter(|it| it.started_ago.is_none()).count();
     let later = schedule.jobs.iter().filter(|it| it.submit >= now);
     let later = later.map(|it: &Scheduled| InlineJob {
-        submit: TimeSpan(it.submit - now),
-        processors: it.processors,
-        run: TimeSpan(it.ran),
         requested: it.requested.map(TimeSpan),
-        ready: None,
-        deadline: None,
-        key: None,
-        user: None,
+        ..InlineJob::new(TimeSpan(it.submit - now), it.processors, TimeSpan(it.ran))
     });
     let mut there = scenario.clone();
     for workload in &mut there.workloads {

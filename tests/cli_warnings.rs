@@ -149,7 +149,7 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
     let told = [
         "step 1 (\"filter\") of workload \"log\" has no effect: it changed none of the jobs",
         "workload \"log\": 1 job names a preceding job (field 17 of the log), which is not read: it \
-         arrives when it did in the log",
+         arrives when it did in the log, unless a step \"dependencies\" reads it",
         "failures have no effect: no node was down in the time of the run",
     ];
     let shown = folder.haggle(&["run", "log.toml", "-o", "out"]);
@@ -163,7 +163,10 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
         folder.haggle(&["replay", "log.swf", "--policy", "easy", "--compression", "replan"]);
     assert!(stderr_of(&shown).contains("`--compression` has no effect"), "{shown}");
     let shown = folder.haggle(&["workload", "inspect", "log.swf"]);
-    assert!(shown.contains("after a preceding job (fields 17 and 18): not waited for"), "{shown}");
+    assert!(
+        shown.contains("after a preceding job (fields 17 and 18), for the step `dependencies`"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 38] = [
+const BASES: [&str; 39] = [
     "queue",
     "initial",
     "grid-initial",
@@ -61,11 +61,13 @@ const BASES: [&str; 38] = [
     "log",
     "sweep",
     "changes",
+    "following",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 10] = [
+const READ: [&str; 11] = [
     "all-rules.swf",
     "other.swf",
+    "sessions.swf",
     "initial.csv",
     "other.csv",
     "failures.tab",

@@ -8,6 +8,7 @@ mod cli_bounds;
 mod cli_branch;
 mod cli_broken_parts;
 mod cli_compare;
+mod cli_dependencies;
 mod cli_ends;
 mod cli_ends_pipes;
 mod cli_explain;

@@ -1,16 +1,18 @@
 //! Users: they submit the jobs of one workload to one place, each when it is ready, and keep each
 //! until it is over. A job with a reservation is sent at once. A task of a workflow is ready when
-//! its parents are done.
+//! its parents are done. A job that follows others is submitted when these have ended.
 
+mod followers;
 mod glimpse;
 mod tasks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use haggle_model::shared;
 use haggle_model::{
-    ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
+    ActorId, Following, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Span,
+    Time,
 };
 use haggle_scheduling::reservations::Alternative;
 use haggle_workflows::Workflow;
@@ -21,6 +23,7 @@ use crate::protocol::{
     Message, ReservationMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, AnyActor, Outbox};
+use followers::{Followers, Named};
 use serde::{Deserialize, Serialize};
 use tasks::{Tasks, Turn, staged_at};
 
@@ -55,6 +58,7 @@ pub struct User {
     /// Their jobs that are not over, each with its remaining alternatives, if there are any.
     desk: Desk<Option<Box<Options>>>,
     tasks: Tasks,
+    followers: Followers,
 }
 
 /// Remaining alternatives to a window.
@@ -70,12 +74,18 @@ impl User {
     /// Users with nothing submitted yet.
     pub fn new(config: UserConfig) -> User {
         let tasks = Tasks::new(&config.workflows);
-        User { config, desk: Desk::default(), tasks }
+        User { config, desk: Desk::default(), tasks, followers: Followers::default() }
     }
 
     /// A job has come. No actor could start it before it is ready, so it is not submitted before.
     /// Its user's patience begins at its submission.
-    fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
+    fn on_job_due(&mut self, now: Time, mut job: Arc<Job>, out: &mut Outbox) -> bool {
+        if job.following.is_some() {
+            // Only the user knows it.
+            let place = Arc::make_mut(&mut job).following.take();
+            let place = place.map_or(Following::NONE, Arc::unwrap_or_clone);
+            return self.on_follower_due(now, job, &place, out);
+        }
         let reserved = job.reservation.is_some();
         // A reservation is requested ahead of its window.
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now && !reserved));
@@ -86,17 +96,56 @@ impl User {
         let Some(entry) = entry else { return false };
         match (task.map_or(Turn::Now, |task| self.tasks.take_in(&task, out)), ready) {
             (Turn::Later, _) => {}
-            (Turn::Never, _) => self.give_up(now, id, out),
+            (Turn::Never, _) => drop(self.give_up(now, id, out)),
             (Turn::Now, Some(ready)) => out.wake(ready, Timer::JobReady { job: id }),
             (Turn::Now, None) => submit(&self.config, now, entry, out),
         }
         true
     }
 
-    fn on_job_ready(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        if let Some(entry) = self.desk.get_mut(job) {
-            submit(&self.config, now, entry, out);
+    /// A job has come that follows others, or that others follow.
+    fn on_follower_due(
+        &mut self,
+        now: Time,
+        job: Arc<Job>,
+        place: &Following,
+        out: &mut Outbox,
+    ) -> bool {
+        let id = job.id;
+        let turn = self.followers.take_in(now, &job, place);
+        let submission = Submission { job, class: self.config.class, user: self.config.me };
+        if self.desk.take_in(self.config.me, submission, None).is_none() {
+            return false;
         }
+        self.follow(now, vec![(id, turn)], out);
+        true
+    }
+
+    /// The turns of some jobs are known. Each end that this leads to gives further turns.
+    fn follow(&mut self, now: Time, turns: Vec<(JobId, followers::Turn)>, out: &mut Outbox) {
+        let mut turns = VecDeque::from(turns);
+        while let Some((job, turn)) = turns.pop_front() {
+            match turn {
+                followers::Turn::At(from) if from > now => {
+                    out.wake(from, Timer::JobReady { job });
+                }
+                followers::Turn::At(_) => self.on_job_ready(now, job, out),
+                followers::Turn::Later => {}
+                followers::Turn::Never => turns.extend(self.give_up(now, job, out)),
+            }
+        }
+    }
+
+    fn on_job_ready(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        if self.followers.release(job) {
+            let job = Arc::make_mut(&mut entry.submission.job);
+            job.move_to(now);
+            if let Some(ready) = job.ready.filter(|&it| it > now && job.reservation.is_none()) {
+                return out.wake(ready, Timer::JobReady { job: job.id });
+            }
+        }
+        submit(&self.config, now, entry, out);
     }
 
     /// The job has started or is over: the patience of its user does not matter any more.
@@ -109,9 +158,9 @@ impl User {
     /// Handles the end of a job.
     fn on_over(&mut self, now: Time, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         self.settle(job, out);
-        if self.desk.close(job).is_none() {
-            return;
-        }
+        let Some(entry) = self.desk.close(job) else { return };
+        let named = Named::of(&entry.submission.job);
+        self.release_followers(now, named, outcome == JobOutcome::Completed, out);
         if outcome != JobOutcome::Completed {
             return self.bar_children(now, job, out);
         }
@@ -126,27 +175,45 @@ impl User {
     fn on_refused(&mut self, now: Time, job: JobId, reason: Refusal, out: &mut Outbox) {
         self.settle(job, out);
         if let Some(entry) = self.desk.close(job) {
+            let named = Named::of(&entry.submission.job);
             let record = entry.submission.record(JobOutcome::Rejected(reason), now);
-            let record =
-                JobRecord { alternative: entry.stage.and_then(|it| it.earliest), ..record };
-            out.observe(Observation::JobOver(Box::new(record)));
+            let alternative = entry.stage.as_ref().and_then(|it| it.earliest);
+            out.observe(Observation::JobOver(Box::new(JobRecord { alternative, ..record })));
+            self.release_followers(now, named, false, out);
             self.bar_children(now, job, out);
         }
+    }
+
+    /// A job has ended: the turn of its followers may have come.
+    fn release_followers(&mut self, now: Time, ended: Named, completed: bool, out: &mut Outbox) {
+        let turns = self.followers.ended(now, ended, completed);
+        self.follow(now, turns, out);
     }
 
     /// The job was not completed, so tasks that need it are given up, too.
     fn bar_children(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         for child in self.tasks.failed(job) {
-            self.give_up(now, child, out);
+            // A task has no followers.
+            drop(self.give_up(now, child, out));
         }
     }
 
-    /// Records a task that is never submitted.
-    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        let Some(mut entry) = self.desk.close(job) else { return };
-        released(&mut entry, now);
+    /// Records a job that is never submitted. Returns the turns that this gives to its followers.
+    fn give_up(
+        &mut self,
+        now: Time,
+        job: JobId,
+        out: &mut Outbox,
+    ) -> Vec<(JobId, followers::Turn)> {
+        let Some(mut entry) = self.desk.close(job) else { return Vec::new() };
+        match self.followers.release(job) {
+            true => Arc::make_mut(&mut entry.submission.job).move_to(now),
+            false => released(&mut entry, now),
+        }
         let outcome = JobOutcome::Rejected(Refusal::ParentFailed);
+        let named = Named::of(&entry.submission.job);
         out.observe(entry.submission.never_queued(outcome, now));
+        self.followers.ended(now, named, false)
     }
 
     /// There is no room in the window of a reservation, but beside it: the user takes an acceptable

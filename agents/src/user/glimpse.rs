@@ -9,7 +9,9 @@ impl User {
     pub(crate) fn glimpse(&self) -> Glimpse {
         Glimpse::of_jobs(self.desk.glimpse(|job, Entry { at, .. }| match at {
             Some(holder) => (Stage::Placed, vec![*holder]),
-            None if self.tasks.waits(job) => (Stage::Blocked, Vec::new()),
+            None if self.tasks.waits(job) || self.followers.holds(job) => {
+                (Stage::Blocked, Vec::new())
+            }
             None => (Stage::Waiting, Vec::new()),
         }))
     }

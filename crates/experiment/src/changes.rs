@@ -12,6 +12,7 @@ use haggle_model::{ActorId, Job, Time};
 use haggle_results::sha256;
 use haggle_runtime::{Arrivals, Change, Outages};
 use haggle_scenario::file::SubmittedJobs;
+use haggle_scenario::listed_jobs;
 use haggle_scenario::quantity::Name;
 use haggle_scenario::{Scenario, file};
 use haggle_workloads::{SharedReport, Source, WallClock, WatchedStep, Workload};
@@ -172,10 +173,8 @@ impl Submitted {
     fn add(&mut self, submitted: &[SubmittedJobs]) {
         for SubmittedJobs { user, jobs } in submitted {
             let own = self.jobs.entry(user.clone()).or_default();
-            for job in jobs {
-                self.count += 1;
-                own.push(job.to_model(self.count));
-            }
+            own.extend(listed_jobs(jobs, self.count + 1));
+            self.count += jobs.len() as i64;
         }
     }
 

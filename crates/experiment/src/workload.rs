@@ -22,7 +22,7 @@ use super::start_state::{StartStateError, start_state, start_state_of_grid, tabl
 use super::workflows::run_by;
 use haggle_scenario::file::{Model, Scenario, Workload};
 use haggle_scenario::quantity::Name;
-use haggle_scenario::{LogPathError, initial_name, log_path};
+use haggle_scenario::{LogPathError, initial_name, listed_jobs, log_path};
 use haggle_scenario::{RunBy, WorkflowModel, WorkflowsError};
 
 /// Reason why a workload cannot be opened.
@@ -390,10 +390,7 @@ fn source(
     let Some(jobs) = &workload.jobs else {
         return Err(WorkloadError::NoSource(workload.name.to_string()));
     };
-    let mut jobs: Vec<_> = (1..).zip(jobs).map(|(number, job)| job.to_model(number)).collect();
-    // The list may be in any order. Numbers and equal times keep this order.
-    jobs.sort_by_key(|job| job.submit);
-    Ok(Source::Jobs(jobs))
+    Ok(Source::Jobs(listed_jobs(jobs, 1)))
 }
 
 /// A workload without jobs, header and report, to which the jobs of a merger are added.

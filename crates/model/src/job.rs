@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::random::{self, Stream};
 use crate::reservation::Reservation;
 use crate::workflow::WorkflowTask;
-use crate::{Iterative, JobId, Phased, Span, Speedup, Time};
+use crate::{Following, Iterative, JobId, Phased, Span, Speedup, Time};
 
 /// Origin of a job: a provider's own users, or a metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -174,6 +174,9 @@ pub struct Job {
     pub iterative: Option<Arc<Iterative>>,
     /// Its place in a workflow, if it is a task of one: it starts when its parents are done.
     pub task: Option<Arc<WorkflowTask>>,
+    /// The jobs after which it is submitted, and the number of those after it. Only its user knows them: `None` in all
+    /// submissions.
+    pub following: Option<Arc<Following>>,
     /// Its state at time zero, if it was submitted before. Its submission is then before time zero, or at it.
     pub initial: Option<Initial>,
     /// User-supplied priority key. Where a provider orders by it, smaller keys go first.
@@ -265,6 +268,14 @@ impl Logged {
 }
 
 impl Job {
+    /// Moves its submission, and its ready time and its deadline with it.
+    pub fn move_to(&mut self, submit: Time) {
+        let by = submit - self.submit;
+        self.submit = submit;
+        self.ready = self.ready.map(|ready| ready + by);
+        self.deadline = self.deadline.map(|deadline| deadline + by);
+    }
+
     /// A job that needs `processors` for exactly `run_time`, with an exact request. Examples and tests
     /// start from it and change the fields that matter.
     pub fn new(id: u32, submit: Time, processors: u32, run_time: Span) -> Job {
@@ -285,6 +296,7 @@ impl Job {
             phases: None,
             iterative: None,
             task: None,
+            following: None,
             initial: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,

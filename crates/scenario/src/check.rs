@@ -24,6 +24,7 @@ mod channel;
 mod checkpoints;
 mod coallocation;
 mod crashes;
+mod dependencies;
 mod effect;
 mod exclusions;
 mod failures;

@@ -48,7 +48,7 @@ pub use haggle_model::iterative::Communication;
 pub use haggle_model::moldable::Rounding;
 pub use haggle_model::network::LinkSharing;
 pub use haggle_model::reservation::Remedy;
-pub use haggle_model::{Disclosure, EventsOrder};
+pub use haggle_model::{Disclosure, EventsOrder, FollowOn};
 pub use haggle_planning::synthetic::ApplicationKind;
 pub use haggle_planning::{PlanLinks, PlanSearch};
 pub use haggle_results::Messages;
@@ -67,7 +67,9 @@ pub use haggle_workloads::rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
     PartialExecution, ProcessorsFrom, SubmitOrder, TooWide, ZeroRunTime,
 };
-pub use haggle_workloads::steps::{KeyField, KeyOrder, Overshoot, SplitBy, TimeOf, WindowStart};
+pub use haggle_workloads::steps::{
+    DependenciesFrom, KeyField, KeyOrder, Overshoot, SplitBy, TimeOf, WindowStart,
+};
 
 pub use applications::{ApplicationInGraph, ApplicationPhase, Applications, MeasuredTimes};
 pub use change::{Branch, Change, SubmittedJobs};

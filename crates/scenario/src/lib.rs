@@ -80,5 +80,5 @@ pub use problem::{InvalidScenario, Warning, Warnings};
 pub use rules::Rules;
 pub use schema::SCHEMA_TEXT;
 pub use sweep::{Experiment, References, Run, Setting, Variant};
-pub use workload::{RunBy, WorkflowModel, WorkflowsError};
+pub use workload::{RunBy, WorkflowModel, WorkflowsError, listed_jobs};
 pub use write::relative;

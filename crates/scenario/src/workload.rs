@@ -1,8 +1,10 @@
 //! Workloads of a scenario as values of the model: each type of the file that describes one has a method
 //! `to_model`.
 
+use std::sync::Arc;
+
 use haggle_model::job::{HiddenRunTime, JobOrigin, Lot};
-use haggle_model::{Job, JobId, JobShape, Time};
+use haggle_model::{Following, Job, JobId, JobShape, Span, Time};
 
 use super::file::InlineJob;
 use super::quantity::TimeSpan;
@@ -20,6 +22,35 @@ mod workflows;
 pub(crate) use step::step_problem;
 pub use workflows::{RunBy, WorkflowModel, WorkflowsError};
 pub(crate) use workflows::{TASKS_MAX, read_file as read_workflow};
+
+/// Jobs of a list, in order of submission. The first one of the list has the number `first`.
+pub fn listed_jobs(jobs: &[InlineJob], first: i64) -> Vec<Job> {
+    let mut followers = vec![0; jobs.len() + 1];
+    for &place in jobs.iter().filter_map(|job| job.after.as_ref()).flatten() {
+        // A check refuses places without a job.
+        if let Some(count) = followers.get_mut(place as usize) {
+            *count += 1;
+        }
+    }
+    let number = |place: usize| first + place as i64 - 1;
+    let made = (1_usize..).zip(jobs).map(|(place, listed)| {
+        let mut job = listed.to_model(number(place));
+        let followers = followers[place];
+        if listed.after.is_some() || followers > 0 {
+            job.following = Some(Arc::new(Following {
+                after: listed.after.iter().flatten().map(|&it| number(it as usize)).collect(),
+                on: listed.on.unwrap_or_default(),
+                think: listed.think.map_or(Span::ZERO, |think| think.0),
+                followers,
+            }));
+        }
+        job
+    });
+    let mut made = Vec::from_iter(made);
+    // The list may be in any order. Numbers and equal times keep this order.
+    made.sort_by_key(|job| job.submit);
+    made
+}
 
 impl InlineJob {
     /// The job, numbered by its place in the list, from 1.
@@ -40,6 +71,7 @@ impl InlineJob {
             phases: None,
             iterative: None,
             task: None,
+            following: None,
             initial: None,
             key: self.key.unwrap_or(0),
             // -1 is unknown, as in logs.

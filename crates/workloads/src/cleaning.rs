@@ -26,7 +26,7 @@ pub struct CleaningReport {
     pub shift_us: i64,
     /// Effect of each rule, in the order of [`Rules`]; rules that never applied are left out.
     pub counts: Vec<CleaningCount>,
-    /// Jobs passed on that name a preceding job (field 17). They still arrive at the times of the log.
+    /// Jobs passed on that name a preceding job (field 17), which only the step `dependencies` reads.
     pub dependent: u64,
     /// Lines with more than eighteen columns; the additional columns are not read.
     pub wider: u64,
@@ -76,7 +76,8 @@ impl fmt::Display for CleaningReport {
         }
         write!(f, "{:>9}  jobs kept", self.jobs)?;
         if self.dependent > 0 {
-            let of = "of them after a preceding job (fields 17 and 18): not waited for";
+            let of =
+                "of them after a preceding job (fields 17 and 18), for the step `dependencies`";
             write!(f, "\n{:>9}  {of}", self.dependent)?;
         }
         if self.wider > 0 {
@@ -278,6 +279,7 @@ impl<R: BufRead> CleanJobs<R> {
             phases: None,
             iterative: None,
             task: None,
+            following: None,
             initial: None,
             key: 0,
             origin: origin(record),

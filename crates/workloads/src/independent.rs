@@ -222,6 +222,7 @@ impl Jobs {
             phases: None,
             iterative: None,
             task: None,
+            following: None,
             initial: None,
             key: 0,
             origin: JobOrigin { user: self.user(number), ..JobOrigin::UNKNOWN },

@@ -145,6 +145,7 @@ impl Iterator for Model {
             phases: None,
             iterative: None,
             task: None,
+            following: None,
             initial: None,
             key: 0,
             origin: JobOrigin { queue, ..JobOrigin::UNKNOWN },

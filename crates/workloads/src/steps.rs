@@ -5,6 +5,7 @@
 //! with it.
 
 mod bags;
+mod dependencies;
 mod draws;
 mod effect;
 mod estimates;
@@ -28,6 +29,7 @@ mod timing;
 mod whole;
 mod window;
 
+pub use dependencies::{Dependencies, DependenciesFrom};
 pub use draws::{Draws, JobDraws};
 pub use effect::Effect;
 pub use estimates::Estimates;
@@ -99,6 +101,8 @@ pub enum Step {
     Bags,
     /// Makes each job moldable.
     Molding(Molding),
+    /// Lets jobs follow others.
+    Dependencies(Dependencies),
 }
 
 impl Step {
@@ -126,6 +130,7 @@ impl Step {
             Step::Split(_) => "split",
             Step::Bags => "bags",
             Step::Molding(_) => "moldable",
+            Step::Dependencies(_) => "dependencies",
         }
     }
 
@@ -144,7 +149,7 @@ impl Step {
             | Step::Spread(_)
             | Step::FitLoad(_)
             | Step::Resample(_) => None,
-            // Time zero stays. `shake` moves single jobs a little, but not the clock.
+            // Time zero stays. `shake` and `dependencies` move single jobs, but not the clock.
             Step::Filter(_)
             | Step::First(_)
             | Step::Slice(_)
@@ -158,7 +163,8 @@ impl Step {
             | Step::Key(_)
             | Step::Split(_)
             | Step::Bags
-            | Step::Molding(_) => Some(Span::ZERO),
+            | Step::Molding(_)
+            | Step::Dependencies(_) => Some(Span::ZERO),
         }
     }
 
@@ -193,6 +199,7 @@ impl Step {
             Step::Split(split) => split.apply(jobs, draws),
             Step::Bags => Ok(bags::bags(jobs)),
             Step::Molding(molding) => molding.apply(jobs, job_draws()),
+            Step::Dependencies(dependencies) => dependencies.apply(jobs),
         }
     }
 

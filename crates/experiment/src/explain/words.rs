@@ -194,8 +194,11 @@ fn refused(story: &Story) -> String {
     format!("\nIt was never queued. {reason}\n")
 }
 
-/// Earlier tasks of its workflow without success, because of which its inputs would never exist.
+/// Earlier tasks of its workflow without success, because of which its inputs would never exist; or a job that it follows.
 fn parent_failed(story: &Story) -> String {
+    if story.workflow.is_none() {
+        return "A job that it follows ended otherwise than `on` of the job asks for.".to_owned();
+    }
     let failed = story.workflow.iter().flat_map(|it| &it.failed);
     let told = failed.map(|it| {
         let job = format!("{}!{}", story.workload, it.job_id);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use haggle_scheduling::Scheduling;
 
+use super::dependencies::{Mistake, mistakes};
 use crate::file::{Change, Maintenance, Metascheduler, OnFailure, Provider};
 use crate::quantity::{Name, TimeSpan};
 use crate::resolve::copies;
@@ -88,6 +89,11 @@ pub(crate) fn changes_fit(
                 let message = format!("a job is submitted at {}, before the change", job.submit);
                 report(&path, message, "too early", "times count from the start of the run");
             }
+        }
+        for Mistake { job, at, message, label, help } in mistakes(&submitted.jobs) {
+            let entry = at.1.map_or(String::new(), |entry| format!(".{entry}"));
+            let path = format!("submit.{index}.jobs.{job}.{}{entry}", at.0);
+            report(&path, message, label, help);
         }
     }
     for (index, failures) in change.failures.iter().enumerate() {

@@ -15,7 +15,7 @@ pub(super) type Words<'a> = &'a [(&'a str, &'a dyn Display)];
 
 /// A rule that refuses an item.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal<T: ?Sized, F = ()> {
+pub(super) struct Refusal<T: ?Sized, F: ?Sized = ()> {
     /// Two features that exclude each other, if the rule is about such a pair.
     pub(super) between: Option<(&'static str, &'static str)>,
     /// Place of the report: keys and indices below the item, joined by dots. It is empty for the item itself.
@@ -27,7 +27,7 @@ pub(super) struct Refusal<T: ?Sized, F = ()> {
 }
 
 /// Refuses an item that is `broken`, at a place below it.
-pub(super) const fn refuse<T: ?Sized, F>(
+pub(super) const fn refuse<T: ?Sized, F: ?Sized>(
     at: &'static str,
     broken: fn(&T, &F) -> bool,
     message: &'static str,
@@ -38,7 +38,7 @@ pub(super) const fn refuse<T: ?Sized, F>(
 }
 
 /// As [`refuse`], for a feature that excludes another one.
-pub(super) const fn exclude<T: ?Sized, F>(
+pub(super) const fn exclude<T: ?Sized, F: ?Sized>(
     between: (&'static str, &'static str),
     at: &'static str,
     broken: fn(&T, &F) -> bool,
@@ -109,7 +109,7 @@ impl Check<'_> {
     }
 
     /// Reports each rule that an item at `path` breaks.
-    pub(super) fn refuse<T: ?Sized, F>(
+    pub(super) fn refuse<T: ?Sized, F: ?Sized>(
         &mut self,
         rules: &[Refusal<T, F>],
         path: &Path,
@@ -122,7 +122,7 @@ impl Check<'_> {
     }
 
     /// Reports the first rule that an item breaks; `true` if there is one.
-    pub(super) fn refuse_first<T: ?Sized, F>(
+    pub(super) fn refuse_first<T: ?Sized, F: ?Sized>(
         &mut self,
         rules: &[Refusal<T, F>],
         path: &Path,
@@ -132,7 +132,7 @@ impl Check<'_> {
         rules.iter().any(|rule| self.apply(rule, path, (item, facts), words))
     }
 
-    fn apply<T: ?Sized, F>(
+    fn apply<T: ?Sized, F: ?Sized>(
         &mut self,
         rule: &Refusal<T, F>,
         path: &Path,

@@ -71,6 +71,10 @@ impl Check<'_> {
             for (index, job) in workload.jobs.iter().flatten().enumerate() {
                 self.refuse(JOBS, &path.key("jobs").index(index), (job, &()), &[]);
             }
+            if let Some(jobs) = &workload.jobs {
+                self.check_followers(&path.key("jobs"), jobs);
+            }
+            self.check_steps_of_followers(&path, workload);
             self.check_merge(&path, workload, &known, circles.contains(&index));
             self.refuse(RULES, &path, (workload, &()), &[("name", &workload.name)]);
             if let Some(log) = &workload.log {

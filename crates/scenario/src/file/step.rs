@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    KeyField, KeyOrder, Law, Overshoot, Remedy, Rounding, SplitBy, TimeLaw, TimeOf, WindowStart,
+    DependenciesFrom, FollowOn, KeyField, KeyOrder, Law, Overshoot, Remedy, Rounding, SplitBy,
+    TimeLaw, TimeOf, WindowStart,
 };
 use crate::quantity::{EstimateRule, Name, Share, TimeSpan};
 
@@ -305,6 +306,18 @@ pub enum Step {
         /// Factor of the times.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
         factor: f64,
+    },
+    /// Lets jobs follow others: users submit them after the ends of these in the simulation. Steps that drop or move jobs
+    /// come before it.
+    Dependencies {
+        /// Source of the jobs that a job follows.
+        from: DependenciesFrom,
+        /// Ends of these jobs that count.
+        #[serde(default, skip_serializing_if = "is_default")]
+        on: FollowOn,
+        /// Longest think time within a session, with `from = "sessions"`; 20min if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gap: Option<TimeSpan>,
     },
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Applications, Data, IndependentJobs, IterativeApplications, Lublin, Rules, Step,
+    Applications, Data, FollowOn, IndependentJobs, IterativeApplications, Lublin, Rules, Step,
     SyntheticMonth, Workflows,
 };
 use crate::quantity::{Name, Share, TimeSpan};
@@ -128,4 +128,34 @@ pub struct InlineJob {
     /// Number of the user, for steps that examine users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<i32>,
+    /// Jobs that must have ended before the user submits this one, by their places in the list, from 1. They are submitted
+    /// earlier, or at the same time and stand before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub after: Option<Vec<u32>>,
+    /// Ends of the jobs in `after` that count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<FollowOn>,
+    /// Time from the last of these ends to the submission; 0s if not given. The job is not submitted before `submit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<TimeSpan>,
+}
+
+impl InlineJob {
+    /// A job without further wishes of its user.
+    pub fn new(submit: TimeSpan, processors: u32, run: TimeSpan) -> InlineJob {
+        InlineJob {
+            submit,
+            processors,
+            run,
+            requested: None,
+            ready: None,
+            deadline: None,
+            key: None,
+            user: None,
+            after: None,
+            on: None,
+            think: None,
+        }
+    }
 }

@@ -145,6 +145,13 @@ impl Step {
                 steps::Step::RunTimes(steps::RunTimes::Longer(100.0 * by.fraction()))
             }
             Step::Bags {} => steps::Step::Bags,
+            Step::Dependencies { from, on, gap } => {
+                steps::Step::Dependencies(steps::Dependencies {
+                    from: *from,
+                    on: *on,
+                    gap: gap.map_or(steps::Dependencies::GAP, |gap| gap.0),
+                })
+            }
             Step::ScaleTimes { factor } => {
                 steps::Step::ScaleTimes(steps::ScaleTimes { factor: *factor })
             }

@@ -3,7 +3,6 @@
 use super::super::JobStream;
 use super::super::error::WorkloadError;
 use super::whole::of_all;
-use super::window::move_to;
 use super::{check_factor, step_error};
 use haggle_model::time::MICROS_PER_SECOND;
 use haggle_model::{Job, Span, Time};
@@ -88,7 +87,7 @@ impl FitLoad {
         let factor = self.factor(&jobs);
         for job in &mut jobs {
             let submit = factor.times(job.submit);
-            move_to(job, submit);
+            job.move_to(submit);
         }
         Ok(jobs)
     }
@@ -134,7 +133,7 @@ impl FitLoad {
         for job in &mut jobs {
             // Multiplied before the division and in 128 bits, so that rounding happens once.
             let moved = micros(job.submit - first) * micros(self.length) / micros(next - first);
-            move_to(job, Time::from_secs(moved as i64 / MICROS_PER_SECOND));
+            job.move_to(Time::from_secs(moved as i64 / MICROS_PER_SECOND));
         }
         Ok(jobs)
     }

@@ -2,7 +2,7 @@
 
 use super::super::error::WorkloadError;
 use super::super::{JobStream, StreamItem};
-use super::window::{end_of, move_to};
+use super::window::end_of;
 use super::{check_factor, step_error};
 use haggle_model::{Span, Time};
 
@@ -40,7 +40,7 @@ impl ScaleGaps {
             let mut job = job?;
             let first = *first.get_or_insert(job.submit);
             let submit = first + scaled_down(job.submit - first, factor);
-            move_to(&mut job, submit);
+            job.move_to(submit);
             Ok(job)
         })))
     }
@@ -61,7 +61,7 @@ impl FillWindow {
             .map(move |job: StreamItem| {
                 let mut job = job?;
                 let submit = Time::ZERO + scaled_down(job.submit - from, factor);
-                move_to(&mut job, submit);
+                job.move_to(submit);
                 Ok(job)
             })
             .take_while(move |job: &StreamItem| job.as_ref().map_or(true, |job| job.submit < end));

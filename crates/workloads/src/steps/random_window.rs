@@ -7,7 +7,7 @@ use super::super::error::WorkloadError;
 use super::draws::JobDraws;
 use super::step_error;
 use super::whole::of_all;
-use super::window::{end_of, move_to};
+use super::window::end_of;
 use haggle_model::{Job, Span, Time};
 
 /// Keeps the submissions of a period of `length`, which begins at a drawn instant; this becomes time
@@ -64,7 +64,7 @@ fn cut(jobs: Vec<Job>, from: Time, end: Time) -> Vec<Job> {
     let inside = jobs.into_iter().filter(|job| from <= job.submit && job.submit < end);
     let moved = inside.map(|mut job| {
         let submit = Time::ZERO + (job.submit - from);
-        move_to(&mut job, submit);
+        job.move_to(submit);
         job
     });
     moved.collect()

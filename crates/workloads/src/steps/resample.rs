@@ -9,7 +9,6 @@ use super::super::error::WorkloadError;
 use super::draws::JobDraws;
 use super::step_error;
 use super::whole::of_all;
-use super::window::move_to;
 use haggle_model::random::Stream;
 use haggle_model::{Job, Span, Time};
 
@@ -134,7 +133,7 @@ impl Drawn {
             for job in jobs {
                 let mut job = job.clone();
                 let submit = job.submit + Span::from_micros(moved * WEEK);
-                move_to(&mut job, submit);
+                job.move_to(submit);
                 job.origin.user = self.users;
                 self.jobs.push(job);
             }

@@ -9,7 +9,6 @@ use super::super::{JobStream, StreamItem};
 use super::draws::JobDraws;
 use super::split::SplitBy;
 use super::step_error;
-use super::window::move_to;
 use haggle_model::{Job, Span, Time};
 
 /// Moves every submission by a uniformly drawn time, at most `most` to either side and not before time zero.
@@ -73,7 +72,7 @@ impl Shaken {
         let most = most.as_micros();
         let drawn = self.draws.of_number(number).random_range(-most..=most);
         let submit = (job.submit + Span::from_micros(drawn)).max(Time::ZERO);
-        move_to(&mut job, submit);
+        job.move_to(submit);
         // Jobs that meet at one instant keep their order.
         self.ahead.insert((submit, self.read), job);
         self.read += 1;

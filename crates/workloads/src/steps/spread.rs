@@ -4,7 +4,6 @@ use super::super::JobStream;
 use super::super::error::WorkloadError;
 use super::step_error;
 use super::whole::of_all;
-use super::window::move_to;
 use haggle_model::time::MICROS_PER_SECOND;
 use haggle_model::{Job, Span, Time};
 
@@ -38,7 +37,7 @@ impl Spread {
         for job in &mut jobs {
             let moved = micros(job.submit - first) * micros(self.length) / whole;
             let second = moved as i64 / MICROS_PER_SECOND;
-            move_to(job, Time::from_secs(second));
+            job.move_to(Time::from_secs(second));
         }
         jobs
     }

@@ -3,7 +3,7 @@
 use super::super::error::WorkloadError;
 use super::super::{JobStream, StreamItem};
 use super::step_error;
-use haggle_model::{Job, Span, Time};
+use haggle_model::{Span, Time};
 
 /// Keeps submissions from `from` on, and before `from + length`.
 ///
@@ -52,7 +52,7 @@ impl Window {
                 let mut job = job?;
                 let shift = *zero.get_or_insert(job.submit) - Time::ZERO;
                 let submit = job.submit - shift;
-                move_to(&mut job, submit);
+                job.move_to(submit);
                 Ok(job)
             });
         Ok(Box::new(cut))
@@ -62,14 +62,6 @@ impl Window {
 pub(super) fn end_of(from: Time, length: Option<Span>) -> Time {
     let end = length.map(|length| from.as_micros().saturating_add(length.as_micros()));
     end.map_or(Time::FOREVER, Time::from_micros)
-}
-
-/// Moves the submission together with ready time and deadline.
-pub(super) fn move_to(job: &mut Job, submit: Time) {
-    let by = submit - job.submit;
-    job.submit = submit;
-    job.ready = job.ready.map(|ready| ready + by);
-    job.deadline = job.deadline.map(|deadline| deadline + by);
 }
 
 #[cfg(test)]

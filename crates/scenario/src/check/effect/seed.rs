@@ -98,7 +98,8 @@ fn step_draws(step: &Step) -> bool {
         | Step::FitLoad { .. }
         | Step::RunTimesAsRequested {}
         | Step::ExtendRunTimes { .. }
-        | Step::Bags {} => false,
+        | Step::Bags {}
+        | Step::Dependencies { .. } => false,
     }
 }
 
