@@ -423,7 +423,8 @@ fn all_mistakes_are_reported_together() {
       help: did you mean "filter"? `kind` is one of "window", "random-window", "filter", "first",
             "scale-gaps", "fill-window", "estimates", "deadlines", "ready-times", "reservations",
             "key", "split", "slice", "spread", "fit-load", "shake", "resample", "run-times-as-
-            requested", "run-times", "extend-run-times", "bags", "moldable" or "scale-times"
+            requested", "run-times", "extend-run-times", "bags", "moldable", "scale-times" or
+            "dependencies"
 
       × there is no part 3 of 2
         ╭─[wrong.toml:18:8]

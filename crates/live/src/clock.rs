@@ -34,11 +34,23 @@ impl Pace {
         }
         Ok(Pace { epoch: unix_micros() + after.as_micros() as i64, scale })
     }
+}
 
-    /// The pace of a run in which it was `now` a certain time ago.
-    pub fn seen(now: Time, ago: Duration, scale: f64) -> Pace {
-        let passed = (now - Time::ZERO).as_micros() as f64 / scale + ago.as_micros() as f64;
-        Pace { epoch: unix_micros() - passed as i64, scale }
+/// The time of the run at an instant of this process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The instant.
+    pub at: Instant,
+    /// The time of the run.
+    pub time: Time,
+}
+
+impl Reading {
+    /// The time of the run now, by the clock of the system.
+    pub fn of(pace: Pace) -> Reading {
+        let passed = unix_micros().saturating_sub(pace.epoch);
+        let time = Time::ZERO + scaled(passed as f64, pace.scale);
+        Reading { at: Instant::now(), time }
     }
 }
 
@@ -57,11 +69,24 @@ pub struct Clock {
 const SLOWNESS: i64 = 10;
 
 impl Clock {
-    /// The clock of a process that begins now.
-    pub fn new(pace: Pace) -> Clock {
-        let passed = unix_micros().saturating_sub(pace.epoch);
-        let at = Time::ZERO + scaled(passed as f64, pace.scale);
-        Clock { scale: pace.scale, begun: Instant::now(), at, ahead: Span::ZERO }
+    /// The clock of a process that knows the time at an instant.
+    pub fn new(known: Reading, scale: f64) -> Clock {
+        Clock { scale, begun: known.at, at: known.time, ahead: Span::ZERO }
+    }
+
+    /// Its pace, by the present clock of the system.
+    pub fn pace(&self) -> Pace {
+        let passed = (self.now() - Time::ZERO).as_micros() as f64 / self.scale;
+        Pace { epoch: unix_micros() - passed as i64, scale: self.scale }
+    }
+
+    /// The same clock, if it has reached a time; otherwise one that is at this time now.
+    #[must_use]
+    pub fn not_before(self, time: Time) -> Clock {
+        match self.now() >= time {
+            true => self,
+            false => Clock::new(Reading { at: Instant::now(), time }, self.scale),
+        }
     }
 
     /// The present. Before the beginning of the run it is negative.
@@ -115,9 +140,13 @@ pub(crate) fn unix_micros() -> i64 {
 mod tests {
     use super::*;
 
+    fn clock(after: Duration, scale: f64) -> Clock {
+        Clock::new(Reading::of(Pace::beginning(after, scale).expect("a scale")), scale)
+    }
+
     #[tokio::test(start_paused = true)]
     async fn time_passes_at_its_scale() {
-        let clock = Clock::new(Pace::beginning(Duration::from_secs(1), 100.0).expect("a scale"));
+        let clock = clock(Duration::from_secs(1), 100.0);
         let start = clock.now();
         assert!((-100.0..-90.0).contains(&start.as_secs_f64()), "{start}");
         tokio::time::advance(Duration::from_millis(2_500)).await;
@@ -131,7 +160,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_is_steered_and_never_goes_back() {
-        let mut clock = Clock::new(Pace::beginning(Duration::ZERO, 10.0).expect("a scale"));
+        let mut clock = clock(Duration::ZERO, 10.0);
         let begun = clock.now();
         let since = |clock: &Clock| (clock.now() - begun).as_secs_f64();
         clock.steer(begun + Span::from_secs(30));
@@ -144,6 +173,16 @@ mod tests {
             tokio::time::advance(Duration::from_secs(seconds)).await;
             assert_eq!(since(&clock), expected);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_is_not_before_a_journal() {
+        let clock = clock(Duration::from_secs(3_600), 10.0);
+        let time = Time::from_secs(50);
+        let later = clock.not_before(time);
+        assert_eq!(later.now(), time);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(later.not_before(time).now(), Time::from_secs(60));
     }
 
     #[test]

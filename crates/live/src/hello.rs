@@ -21,8 +21,10 @@ pub struct Hello {
     pub part: PartId,
     /// Number of this process among all that had its journal.
     pub incarnation: u32,
-    /// The last message of the other node that it took: those behind it are to be sent again.
+    /// The last message of the other node that is durable here: those behind it are to be sent again.
     pub taken: Number,
+    /// The last message that the other node has acknowledged, as far as this process knows.
+    pub acknowledged: Number,
 }
 
 /// Reason why two nodes do not talk.

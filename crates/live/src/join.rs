@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsStream;
 use tracing::{debug, info, warn};
 
-use crate::clock::{Clock, Pace, ScaleError};
+use crate::clock::{Clock, Pace, Reading, ScaleError};
 use crate::ending::COORDINATOR;
 use crate::hello::{Hello, HelloError};
 use crate::keys::Identity;
@@ -84,7 +84,7 @@ pub(crate) struct Joining {
 /// The time of the run, as a node has learnt it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Learnt {
-    pub(crate) pace: Pace,
+    pub(crate) time: Reading,
     /// Time from a question to its answer; `None` if no other node was asked.
     pub(crate) round_trip: Option<Duration>,
 }
@@ -96,7 +96,15 @@ impl Joining {
     fn hello(&self, now: Option<Time>) -> Hello {
         let (run, scale) = (self.run.digest, self.run.scale);
         // Only the time is exchanged, so the numbers of messages play no part.
-        Hello { run, scale, now, part: self.part, incarnation: 0, taken: Number::default() }
+        Hello {
+            run,
+            scale,
+            now,
+            part: self.part,
+            incarnation: 0,
+            taken: Number::default(),
+            acknowledged: Number::default(),
+        }
     }
 
     fn name(&self, peer: PartId) -> String {
@@ -112,7 +120,7 @@ impl Joining {
             COORDINATOR => {
                 let waiting = self.gather(listener).await?;
                 let pace = Pace::beginning(Duration::from_millis(500), self.run.scale)?;
-                Ok((Learnt { pace, round_trip: None }, waiting))
+                Ok((Learnt { time: Reading::of(pace), round_trip: None }, waiting))
             }
             _ => Ok((self.wait_for_coordinator().await?, Waiting::new())),
         }
@@ -128,7 +136,7 @@ impl Joining {
             }
         }
         warn!(part = self.part, "no other node tells the time: the clock of this machine is taken");
-        Ok(Learnt { pace: known, round_trip: None })
+        Ok(Learnt { time: Reading::of(known), round_trip: None })
     }
 
     /// Asks the coordinator for the time again and again, and tells a node of the answers.
@@ -136,8 +144,8 @@ impl Joining {
         loop {
             tokio::time::sleep(STEERED).await;
             let Ok(Ok(learnt)) = timeout(ANSWER, self.ask(COORDINATOR)).await else { continue };
-            let (pace, round_trip) = (learnt.pace, learnt.round_trip.unwrap_or(ANSWER));
-            if node.send(Steer { pace, round_trip }).await.is_err() {
+            let (told, round_trip) = (learnt.time, learnt.round_trip.unwrap_or(ANSWER));
+            if node.send(Steer { told, round_trip }).await.is_err() {
                 return;
             }
         }
@@ -153,18 +161,18 @@ impl Joining {
             now = link.hear().await?.now;
         }
         // The shortest of some round trips tells the time best: it was read somewhere in between.
-        let mut best: Option<(Duration, Pace)> = None;
+        let mut best: Option<(Duration, Reading)> = None;
         for _ in 0..QUESTIONS {
             let begun = Instant::now();
             link.tell(&self.hello(None)).await?;
-            let now = link.hear().await?.now.ok_or(LinkError::Silent)?;
+            let time = link.hear().await?.now.ok_or(LinkError::Silent)?;
             let took = begun.elapsed();
             if best.is_none_or(|it| took < it.0) {
-                best = Some((took, Pace::seen(now, took / 2, self.run.scale)));
+                best = Some((took, Reading { at: begun + took / 2, time }));
             }
         }
-        let (round_trip, pace) = best.ok_or(LinkError::Silent)?;
-        Ok(Learnt { pace, round_trip: Some(round_trip) })
+        let (round_trip, time) = best.ok_or(LinkError::Silent)?;
+        Ok(Learnt { time, round_trip: Some(round_trip) })
     }
 
     async fn wait_for_coordinator(&self) -> Result<Learnt, JoinError> {

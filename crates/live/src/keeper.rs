@@ -33,6 +33,15 @@ pub enum KeeperError {
         "the journal is of another run: use another folder, or the scenario and settings of that run, also its [machine]"
     )]
     OtherRun,
+    /// Records are missing that the node has promised to keep.
+    #[error(
+        "the journal lacks messages of {peer} that this node has acknowledged, and so it may lack promises; restore its \
+         files from a copy that is as new as the last run of the node"
+    )]
+    Lost {
+        /// The peer.
+        peer: String,
+    },
     /// A record is none of this version.
     #[error(
         "record {number} is none of this version of haggle; continue with the version that wrote it"

@@ -193,6 +193,7 @@ mod tests {
             part,
             incarnation: 1,
             taken: Number::default(),
+            acknowledged: Number::default(),
         };
         Link::greet(stream, &own, peer).await.expect("they are of one run")
     }

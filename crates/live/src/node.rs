@@ -45,6 +45,8 @@ pub(crate) use time::Steer;
 
 /// Messages to a peer on their way without an acknowledgement.
 const WINDOW: usize = 4_096;
+/// Inputs that a node takes before it sends and reads again.
+const MOST_AT_ONCE: usize = 256;
 /// Messages to a peer without a connection of which the log warns.
 const MANY: usize = 10_000;
 /// Longest time that an acknowledgement waits for messages in the other direction.
@@ -206,7 +208,8 @@ impl Node {
         if self.keeper.is_over() {
             return Ok(());
         }
-        loop {
+        // Where events come faster than they can be taken, the loop alone would never end. The next flush goes on.
+        for _ in 0..MOST_AT_ONCE {
             let present = self.clock.now();
             let event = self.keeper.core_mut().next_event()?;
             let early =
@@ -229,6 +232,11 @@ impl Node {
                 }
             }
         }
+        if !self.flushes {
+            self.flushes = true;
+            context.notify(Flush);
+        }
+        Ok(())
     }
 
     fn set_alarm(&mut self, due: Option<Time>, context: &mut Context<Self>) {

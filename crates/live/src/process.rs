@@ -95,12 +95,15 @@ pub fn run_node(
             () = raised(stop) => return Ok(Ended::Stopped),
         };
         board.waits_for(Vec::new());
-        let pace = learnt.pace;
-        write_epoch(&clock_file, pace.epoch).map_err(system)?;
+        let scale = plan.run.scale;
+        let clock = Clock::new(learnt.time, scale);
+        write_epoch(&clock_file, clock.pace().epoch).map_err(system)?;
         if let Some(round_trip) = learnt.round_trip {
             judge(plan, round_trip);
         }
         let keeper = open_keeper(plan, part)?;
+        // If all nodes were down, the clock of this machine may be late.
+        let clock = clock.not_before(keeper.core().host().now());
         let real = match machine {
             Some((settings, programs)) => {
                 let mark = mark(plan, part, &identity)?;
@@ -120,8 +123,7 @@ pub fn run_node(
             }
             None => None,
         };
-        let clock = Clock::new(pace);
-        tracing::info!(time = %clock.now(), scale = pace.scale, "the node begins");
+        tracing::info!(time = %clock.now(), scale, "the node begins");
         let waiting = joining.tell(waiting, Some(clock)).await;
         let (events, mut happened) = mpsc::unbounded_channel();
         let own = Own { snapshot_every, real };

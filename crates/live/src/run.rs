@@ -17,7 +17,7 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::clock::{Clock, Pace};
+use crate::clock::{Clock, Pace, Reading};
 use crate::core::{Core, CoreError, Known};
 use crate::ending::{Agreement, Progress};
 use crate::join::JoinError;
@@ -310,7 +310,7 @@ async fn all(
     watch: impl Fn(Time, Progress),
 ) -> Result<Ended, LiveError> {
     let (events, mut happened) = mpsc::unbounded_channel();
-    let clock = Clock::new(pace);
+    let clock = Clock::new(Reading::of(pace), pace.scale);
     let parts = plan.known.parts.count() as PartId;
     let identities = Identity::pretend(&plan.run.nodes)?;
     let begun = (0..parts).zip(identities);

@@ -66,11 +66,14 @@ struct Both<M> {
     unacknowledged: VecDeque<(Number, M)>,
     /// The last message of the peer that was taken.
     taken: Number,
+    /// The last message that the peer has acknowledged.
+    acknowledged: Number,
 }
 
 impl<M> Default for Both<M> {
     fn default() -> Both<M> {
-        Both { sent: 0, unacknowledged: VecDeque::new(), taken: Number::default() }
+        let (taken, acknowledged) = Default::default();
+        Both { sent: 0, unacknowledged: VecDeque::new(), taken, acknowledged }
     }
 }
 
@@ -127,10 +130,16 @@ impl<M> Session<M> {
     /// Forgets the messages to a peer up to a number: the peer will never need them again.
     pub fn acknowledge(&mut self, by: Peer, up_to: Number) {
         if let Some(peer) = self.peers.get_mut(&by) {
+            peer.acknowledged = peer.acknowledged.max(up_to);
             let still = |it: &(Number, M)| it.0 > up_to;
             let known = peer.unacknowledged.iter().position(still);
             peer.unacknowledged.drain(..known.unwrap_or(peer.unacknowledged.len()));
         }
+    }
+
+    /// The last message that a peer has acknowledged.
+    pub fn acknowledged(&self, by: Peer) -> Number {
+        self.peers.get(&by).map_or(Number::default(), |peer| peer.acknowledged)
     }
 
     /// Messages to a peer that are not acknowledged, behind the number `after`, in order.

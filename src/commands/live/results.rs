@@ -132,7 +132,10 @@ pub(super) fn results_of(
     let is_live = format!("this run was live, at scale {scale}: its messages took real time");
     let open = match replay.open() {
         0 => None,
-        count => Some(format!("{count} nodes have not ended; the rest of their run is simulated")),
+        count => Some(format!(
+            "{count} nodes have not ended: the results end at {}, up to which all journals reach",
+            replay.end()
+        )),
     };
     let warnings = [conduct.warnings, &[is_live], open.as_slice()].concat();
     let outcome = run_prepared(
@@ -140,7 +143,10 @@ pub(super) fn results_of(
         folder.scenario_folder(),
         Some(destination),
         &Conduct { warnings: &warnings, ..*conduct },
-        |world| replay.put_into(world, &plan.known),
+        |world| match replay.open() {
+            0 => replay.put_into(world, &plan.known),
+            _ => drop(replay.put_whole_into(world, &plan.known)),
+        },
     )?;
     Ok(Written { plan, replay, outcome })
 }

@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::interrupt::{STOP, interrupted};
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn};
-use crate::scenario::file::Network;
+use crate::scenario::file::{Metascheduler, Network};
 use crate::scenario::{Experiment, Logs, Scenario};
 
 /// Run all actors of a scenario as nodes, in scaled real time
@@ -104,6 +104,16 @@ pub(super) fn checked(
         say(
             "warning: messages of a live run take real time, whatever [network] says; its latency and jitter still set \
              for how long actors wait and hold\n",
+        );
+    }
+    let negotiates = |it: &Metascheduler| it.transaction().is_some();
+    if scenario.metaschedulers.iter().any(negotiates)
+        && scenario.latency_max() == Span::ZERO
+        && !quiet
+    {
+        say(
+            "warning: a protocol leaves no time for messages before the starts that it asks for: set `latency` of \
+             [network] to the time of the run that a message takes\n",
         );
     }
     if scenario.shortest_offers() == Some(Span::ZERO) && !quiet {

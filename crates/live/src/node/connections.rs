@@ -9,12 +9,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsStream;
-use tracing::{debug, info, warn};
+use tracing::{debug, error, info, warn};
 
 use super::{Node, Run, WINDOW};
 use crate::core::Letter;
 use crate::ending::COORDINATOR;
 use crate::hello::{ACKNOWLEDGE, END, ENDED, Hello, PROGRESS, control};
+use crate::keeper::KeeperError;
 use crate::keys::{Identity, NodeName, Peer, Refusal};
 use crate::link::{Link, LinkError, PATIENCE};
 use crate::parts::PartId;
@@ -160,7 +161,11 @@ async fn connect<T: AsyncRead + AsyncWrite + Unpin>(
     let Ok(Some(id)) = node.send(connected).await else { return Ok(()) };
     let take = async |frames| node.send(Arrived { peer, id, frames }).await.unwrap_or(false);
     let ended = link.exchange(leaving, take).await;
-    node.do_send(Disconnected { peer, id });
+    let reason = match &ended {
+        Ok(()) => "closed by this node".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    node.do_send(Disconnected { peer, id, reason });
     ended
 }
 
@@ -195,7 +200,8 @@ impl Handler<Introduce> for Node {
             now: Some(self.clock.now()),
             part: self.part,
             incarnation: self.keeper.incarnation(),
-            taken: self.keeper.core().session().taken(introduce.peer),
+            taken: self.keeper.safe(introduce.peer),
+            acknowledged: self.keeper.core().session().acknowledged(introduce.peer),
         })
     }
 }
@@ -221,6 +227,17 @@ impl Handler<Connected> for Node {
         let is_better = |it: &Connection| it.caller < caller && it.incarnation >= hello.incarnation;
         if self.connections.get(&peer).is_some_and(is_better) {
             return None;
+        }
+        if hello.acknowledged > self.keeper.core().session().taken(peer) {
+            let lost = KeeperError::Lost { peer: self.name_of(peer).to_owned() };
+            self.attempt(context, |_, _| Err(lost));
+            return None;
+        }
+        if self.keeper.core().session().acknowledged(peer) > hello.taken {
+            error!(
+                peer = self.name_of(peer),
+                "the journal of the peer lacks messages that it had acknowledged"
+            );
         }
         self.next_id += 1;
         let id = self.next_id;
@@ -256,6 +273,7 @@ impl Handler<Connected> for Node {
 struct Disconnected {
     peer: PartId,
     id: u64,
+    reason: String,
 }
 
 impl Handler<Disconnected> for Node {
@@ -264,7 +282,7 @@ impl Handler<Disconnected> for Node {
     fn handle(&mut self, ended: Disconnected, context: &mut Context<Self>) {
         if self.connections.get(&ended.peer).is_some_and(|it| it.id == ended.id) {
             self.connections.remove(&ended.peer);
-            info!(peer = self.name_of(ended.peer), "disconnected");
+            info!(peer = self.name_of(ended.peer), reason = ended.reason, "disconnected");
             if !self.keeper.is_over() {
                 self.send_all(context);
             }

@@ -6,7 +6,7 @@ use actix::{Context, Handler};
 use tracing::{debug, warn};
 
 use super::Node;
-use crate::clock::{Clock, Pace};
+use crate::clock::{Clock, Reading};
 
 /// Difference of clocks, in seconds of real time, that an operator should know.
 const LARGE: f64 = 1.0;
@@ -15,7 +15,7 @@ const LARGE: f64 = 1.0;
 #[derive(actix::Message)]
 #[rtype(result = "()")]
 pub(crate) struct Steer {
-    pub(crate) pace: Pace,
+    pub(crate) told: Reading,
     /// The time was told somewhere within it.
     pub(crate) round_trip: Duration,
 }
@@ -24,9 +24,10 @@ impl Handler<Steer> for Node {
     type Result = ();
 
     fn handle(&mut self, steer: Steer, context: &mut Context<Self>) {
-        let Steer { pace, round_trip } = steer;
-        let told = Clock::new(pace).now();
-        let ahead_s = (self.clock.now() - told).as_secs_f64() / pace.scale;
+        let Steer { told, round_trip } = steer;
+        let scale = self.run.scale;
+        let told = Clock::new(told, scale).now();
+        let ahead_s = (self.clock.now() - told).as_secs_f64() / scale;
         if ahead_s.abs() <= round_trip.as_secs_f64() {
             return;
         }
