@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use haggle_scheduling::Scheduling;
 
-use super::dependencies::{Mistake, mistakes};
-use crate::file::{Change, Maintenance, Metascheduler, OnFailure, Provider};
+use super::dependencies::{Mistake, follows, mistakes};
+use crate::file::{Change, Maintenance, Metascheduler, OnFailure, Provider, Workload};
 use crate::quantity::{Name, TimeSpan};
 use crate::resolve::copies;
 use crate::{Directory, Problem, Scenario};
@@ -112,6 +112,11 @@ pub(crate) fn changes_fit(
             }
         }
     }
+    if changes_sources(before, later, &follows) {
+        let message = "jobs that follow others cannot change: their users know them from the start";
+        let help = "set it for the whole run";
+        report("set", message.to_owned(), "fixed", help);
+    }
     if brings_workflows(before, later) {
         let message = "workflows cannot change: users keep their tasks from the start".to_owned();
         report("set", message, "fixed", "change workloads without workflows");
@@ -171,14 +176,26 @@ fn keeps_queue(
 
 /// True if the workload of a user, or one of its sources, is another one and has workflows.
 fn brings_workflows(before: &Scenario, later: &Scenario) -> bool {
+    changes_sources(before, later, &|it| it.workflows.is_some())
+}
+
+/// True if users get jobs from other workloads of a kind, or from changed ones.
+fn changes_sources(
+    before: &Scenario,
+    later: &Scenario,
+    is_one: &dyn Fn(&Workload) -> bool,
+) -> bool {
     let (old, new) = (before.directory(), later.directory());
     before.users.iter().zip(&later.users).any(|(was, is)| {
-        let flows = |directory: &Directory<'_>, scenario: &Scenario, workload: &Name| {
+        let found = |directory: &Directory<'_>, scenario: &Scenario, workload: &Name| {
             let sources = directory.sources(workload.as_str()).into_iter();
-            let all = sources.map(|place| scenario.workloads[place].clone());
-            all.filter(|it| it.workflows.is_some()).collect::<Vec<_>>()
+            let all = Vec::from_iter(sources.map(|place| scenario.workloads[place].clone()));
+            match all.iter().any(is_one) {
+                true => all,
+                false => Vec::new(),
+            }
         };
-        flows(&old, before, &was.workload) != flows(&new, later, &is.workload)
+        found(&old, before, &was.workload) != found(&new, later, &is.workload)
     })
 }
 

@@ -49,7 +49,8 @@ fn keeps(step: &Step) -> bool {
     }
 }
 
-fn follows(workload: &Workload) -> bool {
+/// True if jobs of a workload follow others.
+pub(super) fn follows(workload: &Workload) -> bool {
     let mut listed = workload.jobs.iter().flatten();
     listed.any(|job| job.after.is_some())
         || workload.steps.iter().any(|step| matches!(step, Step::Dependencies { .. }))

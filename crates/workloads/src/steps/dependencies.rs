@@ -158,7 +158,8 @@ fn sessions(jobs: &[Job], gap: Span) -> Result<Vec<Option<Link>>, WorkloadError>
 fn singletons(jobs: &[Job]) -> Vec<Option<Link>> {
     let mut last = BTreeMap::new();
     let link = |(at, job): (usize, &Job)| {
-        if job.origin.user < 0 {
+        // Jobs of an unknown application may be of different ones.
+        if job.origin.user < 0 || job.origin.executable < 0 {
             return None;
         }
         let key = (job.workload, job.origin.user, job.origin.executable);
@@ -265,16 +266,16 @@ mod tests {
 
     #[test]
     fn a_singleton_follows_the_previous_job_of_its_user_and_application() {
-        let mut jobs = submitted_at(&[0, 1, 2, 3, 4]);
+        let mut jobs = submitted_at(&[0, 1, 2, 3, 4, 5, 6]);
         for (job, (user, executable)) in
-            jobs.iter_mut().zip([(1, 7), (1, 8), (1, 7), (-1, 7), (1, 7)])
+            jobs.iter_mut().zip([(1, 7), (1, 8), (1, 7), (-1, 7), (1, 7), (1, -1), (1, -1)])
         {
             (job.origin.user, job.origin.executable) = (user, executable);
         }
         let jobs = follow(DependenciesFrom::Singleton, jobs);
         let after = Vec::from_iter(links(&jobs).into_iter().map(|it| it.1));
-        assert_eq!(after, [vec![], vec![], vec![1], vec![], vec![3]]);
-        assert_eq!(submissions(&jobs), [0, 1, 2, 3, 4]);
+        assert_eq!(after, [vec![], vec![], vec![1], vec![], vec![3], vec![], vec![]]);
+        assert_eq!(submissions(&jobs), [0, 1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
