@@ -15,7 +15,7 @@ use crate::scenario::vocabulary::parser;
 
 /// Generate a workflow in the shape of an application
 ///
-/// Writes WfFormat 1.5. The same options give the same workflow on every machine. If a shape does not allow the number
+/// Writes WfFormat 1.6. The same options give the same workflow on every machine. If a shape does not allow the number
 /// of tasks, the workflow has at most three fewer, and a note reports it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:

@@ -1,4 +1,4 @@
-//! Writes WfFormat 1.5. The written file is read back as the same workflow.
+//! Writes WfFormat 1.6. The written file is read back as the same workflow.
 
 use std::io::{self, Write};
 
@@ -71,7 +71,7 @@ struct Command<'a> {
     program: &'a str,
 }
 
-/// Writes the workflow as WfFormat 1.5, with a description of its origin.
+/// Writes the workflow as WfFormat 1.6, with a description of its origin.
 ///
 /// All data become files: one for each edge with bytes, and one for the data that a task reads from
 /// storage or writes there. The format requires a makespan and a date: they are the length of the
@@ -82,7 +82,7 @@ pub fn write(workflow: &Workflow, description: &str, output: impl Write) -> io::
     let document = Document {
         name: workflow.name(),
         description,
-        schema_version: "1.5",
+        schema_version: "1.6",
         workflow: Body {
             specification: Specification { tasks, files: files(workflow) },
             execution: Execution {
