@@ -224,6 +224,10 @@ fn experiment(error: &ExperimentError) -> Exit {
                     "\nhint: replay with --lenient, or set `malformed = \"skip\"` in the workload's \
                      rules, to leave such lines out and count them\n"
                 }
+                WorkloadError::Log(inner) if inner.problem.is_one_record() => {
+                    "\nhint: set `malformed = \"skip\"` in the workload's rules to leave such records out and count \
+                     them\n"
+                }
                 WorkloadError::Swf(inner) if is_missing(inner) => &format!("\nhint: {LOGS}\n"),
                 WorkloadError::OutOfOrder { .. } => {
                     "\nhint: set `order = \"sort\"` in the workload's rules, or sort the log first: \
@@ -304,6 +308,9 @@ fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
     match error {
         WorkloadError::Swf(error) if error.problem.is_one_line() => {
             Some("add --lenient to leave such lines out and count them")
+        }
+        WorkloadError::Log(error) if error.problem.is_one_record() => {
+            Some("add --lenient to leave such records out and count them")
         }
         WorkloadError::Swf(error) if is_missing(error) => Some(LOGS),
         WorkloadError::OutOfOrder { .. } => Some("add --order sort to sort the log in memory"),

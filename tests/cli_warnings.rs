@@ -337,7 +337,7 @@ fn what_is_no_log_is_said_to_be_none() {
         ("{\n \"jobs\": []\n}\n", "JSON; `haggle workflow inspect`"),
         ("[[workload]]\nname = \"a\"\n", "TOML or JSON; `haggle run`"),
         ("name = \"a\"\n", "TOML or JSON; `haggle run`"),
-        ("JobID|User|Submit\n1|a|b\n", "output of sacct; write a line of 18 numbers for each job"),
+        ("JobID|User\n1|a\n", "output of sacct; the format `sacct` reads it"),
         ("job,user,submit\n1,a,b\n", "a table with named columns; write a line of 18 numbers"),
         (
             "# event_id\tcomponent_id\tnode_id\tplatform_id\tnode_name\tevent_type\n",

@@ -85,10 +85,10 @@ fn rules_can_be_chosen() {
     3 200 5 90 4 -1 -1 4 90 -1 1 2 -1 -1 1 -1 -1 -1
     ----- stderr -----
             5  job lines read
-            1  cancelled before it started: dropped
-            1  run time 0: dropped
-            1  requested time unknown: dropped
-            1  ran over the request: cut to it
+            1  cancelled before it started: dropped (line 5)
+            1  run time 0: dropped (line 7)
+            1  requested time unknown: dropped (line 8)
+            1  ran over the request: cut to it (line 6)
             2  jobs kept
             2  jobs written
     "#);
@@ -117,11 +117,11 @@ fn malformed_lines_are_skipped_and_counted() {
     ----- stderr -----
             7  job lines read
             2  malformed line: skipped
-            1  cancelled before it started: dropped
-            1  processors not requested: allocated taken
-            1  run time 0: taken as 1 s
-            1  requested time unknown: run time taken
-            1  ran over the request: cut to it
+            1  cancelled before it started: dropped (line 6)
+            1  processors not requested: allocated taken (line 10)
+            1  run time 0: taken as 1 s (line 9)
+            1  requested time unknown: run time taken (line 10)
+            1  ran over the request: cut to it (line 8)
                log.swf:5: expected 18 fields, found 5
                log.swf:7:3: field 2 (submit time): expected a number, found "x"
             4  jobs kept

@@ -64,10 +64,13 @@ const BASES: [&str; 39] = [
     "following",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 11] = [
+const READ: [&str; 14] = [
     "all-rules.swf",
     "other.swf",
     "sessions.swf",
+    "jobs.sacct",
+    "jobs.csv",
+    "columns.toml",
     "initial.csv",
     "other.csv",
     "failures.tab",
@@ -418,6 +421,7 @@ fn candidates(property: &Json, now: Option<&Value>, names: &[String]) -> Vec<Val
         ("string", Some("instant")) => texts(&["37s", "-1h", "0s"]),
         ("string", Some("time-or-share")) => texts(&["15s", "40%", "0s"]),
         ("string", Some("share")) => texts(&["35%", "1%", "90%", "0%", "100%"]),
+        ("string", Some("time-zone")) => texts(&["Asia/Tokyo", "-03:30"]),
         ("string", Some("axis-range")) => texts(&["1min..1h", "10%..90%", "1..50", "..4"]),
         ("string", Some("job")) => texts(&["2", "0"]),
         ("string", Some("picture-size")) => texts(&["88x60mm", "400x300px"]),

@@ -17,6 +17,7 @@ mod cli_extends;
 mod cli_failure_records;
 mod cli_failures;
 mod cli_forecast;
+mod cli_formats;
 mod cli_grid;
 mod cli_grid_figures;
 mod cli_grid_start;

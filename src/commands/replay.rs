@@ -17,7 +17,8 @@ use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use haggle_model::Job;
 use haggle_results::Existing;
-use haggle_workloads::swf::{self, Malformed};
+use haggle_workloads::logs;
+use haggle_workloads::swf::Malformed;
 use serde::Serialize;
 
 use super::run::{DriverName, say_cleared, say_reports, say_too_wide, told};
@@ -438,7 +439,7 @@ pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
     if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }
-    let open = swf::open(log, Malformed::Refuse).map_err(|error| Error::Workload(error.into()))?;
+    let open = logs::open(log, &logs::Options::default(), Malformed::Refuse)?;
     open.header().machine_size().ok_or_else(|| Error::NoMachineSize { log: log.to_owned() })
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::scenario::file::{Malformed, Rules};
-use haggle_workloads::{Source, Step, Workload};
+use crate::scenario::file::{LogFormat, LogReading, Malformed, Rules};
+use haggle_workloads::logs::Options;
+use haggle_workloads::{Source, Step, Workload, WorkloadError};
 
 use super::{Error, say_waiting};
 use crate::exit::Exit;
@@ -17,7 +18,8 @@ mod scale;
 
 /// Inspect, convert, generate and scale workloads
 ///
-/// Workloads are logs in Standard Workload Format, plain or packed with gzip or zstd.
+/// Workloads are logs of jobs, plain or packed with gzip or zstd: in Standard Workload Format, or in another format
+/// that is recognised by its content.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -51,6 +53,8 @@ struct Reading {
     #[arg(long, conflicts_with = "malformed")]
     lenient: bool,
     #[command(flatten)]
+    log: LogReading,
+    #[command(flatten)]
     rules: Rules,
 }
 
@@ -64,11 +68,33 @@ impl Reading {
         rules
     }
 
+    /// The way in which the log is read.
+    fn options(&self) -> Result<Options, Error> {
+        let mapping = self.log.mapping.as_deref().map(Path::new);
+        let is_other = self.log.format.is_some_and(|format| format != LogFormat::Csv);
+        if mapping.is_some() && is_other {
+            return Err(Error::Unfit {
+                message: "--mapping is for tables of jobs".to_owned(),
+                hint: "remove it, or write --format csv".to_owned(),
+            });
+        }
+        Ok(self.log.to_model(mapping).map_err(WorkloadError::Log)?)
+    }
+
     /// The log at `path` under these rules, with `steps` applied.
-    fn workload(&self, path: &Path, steps: Vec<Step>) -> Workload {
+    fn workload(&self, path: &Path, steps: Vec<Step>) -> Result<Workload, Error> {
+        if !self.log.columns.is_empty() && self.log.format != Some(LogFormat::Sacct) {
+            return Err(Error::Unfit {
+                message: "--columns names the fields of a log of sacct without a line of names"
+                    .to_owned(),
+                hint: "add --format sacct, or remove --columns".to_owned(),
+            });
+        }
         say_waiting(path);
-        let source = Source::Log { path: path.to_owned(), rules: self.rules().to_model() };
-        Workload { steps, ..Workload::new("log", source) }
+        let options = Box::new(self.options()?);
+        let rules = self.rules().to_model();
+        let source = Source::Log { path: path.to_owned(), options, rules };
+        Ok(Workload { steps, ..Workload::new("log", source) })
     }
 
     /// The rules in a line, as in scenarios; empty without rules.

@@ -276,6 +276,7 @@ impl Workloads {
         let mut inputs = Vec::new();
         for workload in scenario.workloads.iter().filter(|it| needed.contains(it.name.as_str())) {
             let files = workload.workflows.iter().filter_map(|it| it.files.as_ref()).flatten();
+            let files = files.chain(&workload.reading.mapping);
             for file in files {
                 // A path that cannot be resolved was refused when the file was read.
                 let Ok(path) = log_path(file, folder) else { continue };
@@ -340,12 +341,20 @@ fn source(
     (clusters, run_by): (&[Name], RunBy),
 ) -> Result<Source, WorkloadError> {
     if let Some(log) = &workload.log {
-        let path = log_path(log, folder).map_err(|error| WorkloadError::LogPath {
-            workload: workload.name.to_string(),
-            log: log.clone(),
-            error,
+        let found = |file: &String| {
+            log_path(file, folder).map_err(|error| WorkloadError::LogPath {
+                workload: workload.name.to_string(),
+                log: file.clone(),
+                error,
+            })
+        };
+        let mapping = workload.reading.mapping.as_ref().map(found).transpose()?;
+        let options = workload.reading.to_model(mapping.as_deref()).map_err(|error| {
+            let workload = workload.name.to_string();
+            WorkloadError::Open { workload, error: Box::new(error.into()) }
         })?;
-        return Ok(Source::Log { path, rules: workload.rules.to_model() });
+        let (path, options) = (found(log)?, Box::new(options));
+        return Ok(Source::Log { path, options, rules: workload.rules.to_model() });
     }
     // The model must ask for them: a table of another model has no effect.
     if let (Some(Model::Workflows), Some(workflows)) = (workload.model, &workload.workflows) {

@@ -14,6 +14,7 @@ use haggle_model::work::Fraction;
 use haggle_model::{Span, Time};
 use haggle_plots::JobName;
 use haggle_results::metrics::named::{self, NAMED, Named};
+use haggle_workloads::logs::Zone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,7 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
         AxisRange::FORMAT => text.parse::<AxisRange>().map(drop),
         EstimateRule::FORMAT => text.parse::<EstimateRule>().map(drop),
         Metric::FORMAT => text.parse::<Metric>().map(drop),
+        TimeZone::FORMAT => text.parse::<TimeZone>().map(drop),
         JobRef::FORMAT => text.parse::<JobRef>().map(drop),
         _ => Ok(()),
     }
@@ -385,6 +387,37 @@ impl FromStr for Share {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}%", self.percent)
+    }
+}
+
+/// Time zone of a log: `"Europe/Berlin"` or `"+01:00"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TimeZone(pub Zone);
+
+written_as_string!(
+    TimeZone,
+    "time-zone",
+    "Europe/Berlin",
+    "a time zone by its name or its offset from UTC"
+);
+
+impl FromStr for TimeZone {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<TimeZone, FormatError> {
+        text.parse().map(TimeZone).map_err(|_| {
+            FormatError::new(
+                format!("`{text}` is not a time zone"),
+                "write a name such as \"Europe/Berlin\" or \"UTC\", or an offset such as \"+01:00\"",
+            )
+        })
+    }
+}
+
+impl fmt::Display for TimeZone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -13,6 +13,7 @@ mod applications;
 mod independent_jobs;
 mod iterative;
 mod law;
+mod log_reading;
 mod lublin;
 mod rules;
 mod step;

@@ -1,17 +1,17 @@
 //! Applies the rules to a log, line by line, and counts their effects.
 
 use std::fmt;
-use std::io::BufRead;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
 use super::error::WorkloadError;
+use super::logs::{FirstLines, LogReader, Note, keep_line};
 use super::rules::{
     Cancelled, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
     PartialExecution, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
-use super::swf::{SwfReader, SwfRecord};
+use super::swf::SwfRecord;
 use haggle_model::job::{HiddenRunTime, JobOrigin, Logged, Lot};
 use haggle_model::{Job, JobId, JobShape, Span, Time};
 
@@ -28,8 +28,11 @@ pub struct CleaningReport {
     pub counts: Vec<CleaningCount>,
     /// Jobs passed on that name a preceding job (field 17), which only the step `dependencies` reads.
     pub dependent: u64,
-    /// Lines with more than eighteen columns; the additional columns are not read.
+    /// Lines with more than eighteen columns, whose additional columns are not used.
     pub wider: u64,
+    /// Values that the reader of the log dropped, changed or guessed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
     /// Problems of the first few malformed lines.
     pub malformed: Vec<String>,
     /// True if the log was read to its end, so that the counts are complete.
@@ -43,6 +46,9 @@ pub struct CleaningCount {
     pub rule: String,
     /// Jobs to which it applied.
     pub jobs: u64,
+    /// Lines of the first of them, from 1.
+    #[serde(skip)]
+    pub lines: Vec<u64>,
 }
 
 impl CleaningReport {
@@ -64,12 +70,19 @@ const fn words(overrun: OverRequest) -> &'static str {
     }
 }
 
-/// The report as a table of lines, counts first.
+/// The report as a table of lines, counts first; `{:#}` also has the first lines of each count.
 impl fmt::Display for CleaningReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:>9}  job lines read", self.lines)?;
-        for count in &self.counts {
-            writeln!(f, "{:>9}  {}", count.jobs, count.rule)?;
+        for note in &self.notes {
+            writeln!(f, "{note}")?;
+        }
+        for CleaningCount { rule, jobs, lines } in &self.counts {
+            write!(f, "{jobs:>9}  {rule}")?;
+            if f.alternate() {
+                write!(f, "{}", FirstLines { lines, count: *jobs })?;
+            }
+            writeln!(f)?;
         }
         for line in &self.malformed {
             writeln!(f, "{:>9}  {line}", "")?;
@@ -105,8 +118,10 @@ impl SharedReport {
 }
 
 /// The jobs of a log under the rules: with the log's own numbers, times from the chosen origin, and dense ids from 0.
-pub struct CleanJobs<R> {
-    reader: SwfReader<R>,
+///
+/// It is an iterator over the jobs; [`CleanJobs::next_entry`] also has their values in further columns.
+pub struct CleanJobs<L: LogReader> {
+    reader: L,
     rules: Rules,
     machine_size: Option<u32>,
     tally: Tally,
@@ -114,40 +129,51 @@ pub struct CleanJobs<R> {
     previous: Time,
     /// Time subtracted from submissions; known once the first job is.
     shift: Option<Span>,
-    sorted: Option<std::vec::IntoIter<Job>>,
+    sorted: Option<std::vec::IntoIter<Entry>>,
     finished: bool,
+    /// The values in further columns are read.
+    keeps_further: bool,
     report: SharedReport,
 }
 
-impl<R> CleanJobs<R> {
+/// A job of a log under the rules, with the values that the log has in further columns.
+pub struct Entry {
+    /// The job.
+    pub job: Job,
+    /// Its values in [`LogReader::columns`]; empty unless they are kept.
+    pub further: Vec<String>,
+}
+
+impl<L: LogReader> CleanJobs<L> {
     fn publish(&self, complete: bool) {
         let skipped = self.reader.skipped();
         let malformed = (skipped.count > 0).then(|| CleaningCount {
             rule: "malformed line: skipped".to_owned(),
             jobs: skipped.count,
+            // The problems of the first lines name them.
+            lines: Vec::new(),
         });
         let met = SITUATIONS.into_iter().filter_map(|situation| {
-            let jobs = self.tally.met[situation as usize];
+            let Met { jobs, lines } = &self.tally.met[situation as usize];
             let rule = describe(situation, &self.rules).to_owned();
-            (jobs > 0).then_some(CleaningCount { rule, jobs })
+            (*jobs > 0).then(|| CleaningCount { rule, jobs: *jobs, lines: lines.clone() })
         });
         *self.report.lock() = CleaningReport {
             // The reader skips malformed lines itself, so they never reach the tally.
             lines: self.tally.lines + skipped.count,
             jobs: self.tally.jobs,
             dependent: self.tally.dependent,
-            wider: self.reader.wider(),
+            wider: if self.keeps_further { 0 } else { self.reader.wider() },
+            notes: self.reader.notes().by_kind(),
             shift_us: self.shift.unwrap_or(Span::ZERO).as_micros(),
             counts: malformed.into_iter().chain(met).collect(),
             malformed: skipped.first.clone(),
             complete,
         };
     }
-}
 
-impl<R: BufRead> CleanJobs<R> {
     /// Applies `rules` to the records of `reader`; `report` is written when the stream ends.
-    pub fn new(reader: SwfReader<R>, rules: Rules, report: SharedReport) -> CleanJobs<R> {
+    pub fn new(reader: L, rules: Rules, report: SharedReport) -> CleanJobs<L> {
         let machine_size = rules.machine_size.or_else(|| reader.header().machine_size());
         CleanJobs {
             reader,
@@ -162,18 +188,51 @@ impl<R: BufRead> CleanJobs<R> {
             rules,
             sorted: None,
             finished: false,
+            keeps_further: false,
             report,
         }
     }
 
-    fn next_job(&mut self) -> Result<Option<Job>, WorkloadError> {
+    /// The same stream, which also keeps the values in further columns.
+    pub fn keeping_further(mut self) -> CleanJobs<L> {
+        self.keeps_further = true;
+        self
+    }
+
+    /// The reader of the log.
+    pub fn reader(&self) -> &L {
+        &self.reader
+    }
+
+    /// The next job with its values in further columns; ends after the first error.
+    pub fn next_entry(&mut self) -> Option<Result<Entry, WorkloadError>> {
+        if self.finished {
+            return None;
+        }
+        match self.next_kept() {
+            Ok(Some(entry)) => Some(Ok(entry)),
+            Ok(None) => {
+                self.finished = true;
+                self.publish(true);
+                self.check_not_empty().err().map(Err)
+            }
+            Err(error) => {
+                self.finished = true;
+                self.publish(false);
+                Some(Err(error))
+            }
+        }
+    }
+
+    fn next_kept(&mut self) -> Result<Option<Entry>, WorkloadError> {
         let next = match self.rules.order {
             SubmitOrder::Require => self.next_in_log()?,
             SubmitOrder::Sort => self.next_sorted()?,
         };
-        let Some(mut job) = next else {
+        let Some(mut entry) = next else {
             return Ok(None);
         };
+        let job = &mut entry.job;
         // The first job that the rules keep becomes time zero; dropped ones above it do not count.
         let shift = match self.shift {
             Some(shift) => shift,
@@ -190,16 +249,17 @@ impl<R: BufRead> CleanJobs<R> {
         self.tally.jobs += 1;
         // Field 17 is -1 in lines without a preceding job.
         self.tally.dependent += u64::from(job.origin.logged().preceding_job > 0);
-        Ok(Some(job))
+        Ok(Some(entry))
     }
 
-    fn next_in_log(&mut self) -> Result<Option<Job>, WorkloadError> {
+    fn next_in_log(&mut self) -> Result<Option<Entry>, WorkloadError> {
         // The limit counts dropped jobs too, but no malformed lines, which the reader skips itself.
         while self.rules.lines.is_none_or(|lines| self.tally.lines < lines) {
-            let Some(record) = self.reader.next().transpose()? else {
+            let Some(record) = self.reader.next_record()? else {
                 break;
             };
             self.tally.lines += 1;
+            self.tally.line = self.reader.line();
             let Some(job) = self.clean(&record) else {
                 continue;
             };
@@ -218,20 +278,21 @@ impl<R: BufRead> CleanJobs<R> {
             // Also after a later time: a single line far in the future then counts once as out of order, not
             // once for every job below it.
             self.previous = job.submit;
-            return Ok(Some(job));
+            let further = if self.keeps_further { self.reader.further() } else { Vec::new() };
+            return Ok(Some(Entry { job, further }));
         }
         Ok(None)
     }
 
-    fn next_sorted(&mut self) -> Result<Option<Job>, WorkloadError> {
+    fn next_sorted(&mut self) -> Result<Option<Entry>, WorkloadError> {
         if self.sorted.is_none() {
-            let mut jobs = Vec::new();
-            while let Some(job) = self.next_in_log()? {
-                jobs.push(job);
+            let mut entries = Vec::new();
+            while let Some(entry) = self.next_in_log()? {
+                entries.push(entry);
             }
             // The sort is stable: jobs of one instant keep the order of the log.
-            jobs.sort_by_key(|job| job.submit);
-            self.sorted = Some(jobs.into_iter());
+            entries.sort_by_key(|entry| entry.job.submit);
+            self.sorted = Some(entries.into_iter());
         }
         Ok(self.sorted.as_mut().and_then(Iterator::next))
     }
@@ -301,31 +362,16 @@ impl<R: BufRead> CleanJobs<R> {
     }
 }
 
-impl<R: BufRead> Iterator for CleanJobs<R> {
+impl<L: LogReader> Iterator for CleanJobs<L> {
     type Item = Result<Job, WorkloadError>;
 
     fn next(&mut self) -> Option<Result<Job, WorkloadError>> {
-        if self.finished {
-            return None;
-        }
-        match self.next_job() {
-            Ok(Some(job)) => Some(Ok(job)),
-            Ok(None) => {
-                self.finished = true;
-                self.publish(true);
-                self.check_not_empty().err().map(Err)
-            }
-            Err(error) => {
-                self.finished = true;
-                self.publish(false);
-                Some(Err(error))
-            }
-        }
+        Some(self.next_entry()?.map(|entry| entry.job))
     }
 }
 
 /// A stream that ends early, for example in a window, still publishes its counts.
-impl<R> Drop for CleanJobs<R> {
+impl<L: LogReader> Drop for CleanJobs<L> {
     fn drop(&mut self) {
         if !self.finished {
             self.publish(false);
@@ -338,12 +384,24 @@ struct Tally {
     lines: u64,
     jobs: u64,
     dependent: u64,
-    met: [u64; SITUATIONS.len()],
+    /// Number of the line that is examined.
+    line: u64,
+    met: [Met; SITUATIONS.len()],
+}
+
+/// The jobs in a situation.
+#[derive(Default)]
+struct Met {
+    jobs: u64,
+    /// Lines of the first of them.
+    lines: Vec<u64>,
 }
 
 impl Tally {
     fn note(&mut self, situation: Situation) {
-        self.met[situation as usize] += 1;
+        let met = &mut self.met[situation as usize];
+        met.jobs += 1;
+        keep_line(&mut met.lines, self.line);
     }
 }
 
@@ -554,7 +612,7 @@ fn origin(record: &SwfRecord) -> JobOrigin {
 
 #[cfg(test)]
 mod tests {
-    use super::super::swf::Malformed;
+    use super::super::swf::{Malformed, SwfReader};
     use super::*;
 
     const HEADER: &str = "; MaxProcs: 8\n";

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::logs::LogError;
 use super::swf::SwfError;
 use haggle_model::Time;
 use haggle_model::law::LawError;
@@ -12,6 +13,9 @@ pub enum WorkloadError {
     /// A log could not be read.
     #[error(transparent)]
     Swf(#[from] SwfError),
+    /// A log in another format could not be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
     /// A log has no job line.
     #[error("{log}: log holds no jobs")]
     NoJobs {

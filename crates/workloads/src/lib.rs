@@ -2,7 +2,7 @@
 //! resources, and traces of load.
 //!
 //! ```text
-//! log (SWF) -> rules  \
+//! job log -> rules     \
 //! Lublin-Feitelson     \
 //! independent jobs     \
 //! synthetic months     /-> steps, in order -> numbering -> JobStream
@@ -22,6 +22,7 @@ pub mod independent;
 pub mod inspect;
 pub mod lines;
 pub mod load_trace;
+pub mod logs;
 pub mod lublin;
 pub mod months;
 pub mod rules;

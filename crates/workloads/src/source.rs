@@ -9,8 +9,9 @@ use super::lublin::{self, LublinParameters};
 use super::months::SyntheticMonth;
 use super::rules::{Origin, Rules};
 use super::steps::{Draws, Effect, Step, number_jobs};
-use super::swf::{self, SwfHeader};
+use super::swf::SwfHeader;
 use super::{JobStream, StreamItem};
+use crate::logs::{self, OpenLog};
 use haggle_model::job::Lot;
 use haggle_model::{Job, Span};
 
@@ -32,10 +33,12 @@ pub struct Workload {
 /// Source of jobs.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A log in the Standard Workload Format.
+    /// A log of jobs.
     Log {
         /// The file, plain or packed with gzip or zstd; `-` = standard input.
         path: PathBuf,
+        /// The way in which it is read.
+        options: Box<logs::Options>,
         /// Rules that turn its lines into jobs.
         rules: Rules,
     },
@@ -150,11 +153,16 @@ impl Workload {
     pub fn open(&self) -> Result<OpenWorkload, WorkloadError> {
         let report = SharedReport::default();
         let (jobs, header, origin) = match &self.source {
-            Source::Log { path, rules } => {
-                let reader = swf::open(path, rules.malformed)?;
-                let header = reader.header().clone();
-                let clean = CleanJobs::new(reader, rules.clone(), report.clone());
-                (Box::new(clean) as JobStream, header, rules.origin)
+            Source::Log { path, options, rules } => {
+                let log = logs::open(path, options, rules.malformed)?;
+                let header = log.header().clone();
+                let (rules, report) = (rules.clone(), report.clone());
+                let origin = rules.origin;
+                let jobs: JobStream = match log {
+                    OpenLog::Swf(reader) => Box::new(CleanJobs::new(reader, rules, report)),
+                    OpenLog::Other(reader) => Box::new(CleanJobs::new(reader, rules, report)),
+                };
+                (jobs, header, origin)
             }
             Source::Lublin(parameters) => {
                 let jobs = lublin::generate(parameters, self.seed, &self.name)?;

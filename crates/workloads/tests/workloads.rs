@@ -4,6 +4,8 @@
 mod garbage;
 #[path = "workloads/independent.rs"]
 mod independent;
+#[path = "workloads/logs.rs"]
+mod logs;
 #[path = "workloads/months.rs"]
 mod months;
 #[path = "workloads/pipeline.rs"]

@@ -8,7 +8,7 @@ use haggle_workloads::swf::SwfHeader;
 use haggle_workloads::{Source, Workload};
 
 use super::Target;
-use super::log_file::{self, Waits};
+use super::log_file::{self, Stepped, Waits};
 use crate::commands::{Error, PROGRAM, output, positive, seeds};
 use crate::exit::Exit;
 use crate::report::warn_of;
@@ -89,7 +89,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         )]);
     }
     // Generated jobs have never waited anywhere.
-    log_file::write(open, &note, Span::ZERO, Waits::Unknown, &args.target)?;
+    let log = Stepped { workload: open, moved: Span::ZERO };
+    log_file::write(log, &note, Waits::Unknown, &args.target)?;
     Ok(Exit::Success)
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(figure) = &args.figure {
         figures::check(figure, args.force)?;
     }
-    let open = args.reading.workload(&args.log, Vec::new()).open()?;
+    let open = args.reading.workload(&args.log, Vec::new())?.open()?;
     // Cloned before `inspect` consumes the workload; the report is shared and fills up while jobs are read.
     let (report, header) = (open.report.clone(), open.header.clone());
     let statistics = haggle_workloads::inspect(open, args.reading.rules.machine_size)?;

@@ -1,10 +1,12 @@
 //! Writing a workload as a log, job by job.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
-use haggle_model::{Span, Time};
+use haggle_model::{Job, Span, Time};
 use haggle_workloads::OpenWorkload;
-use haggle_workloads::swf::{SwfHeader, SwfRecord, SwfWriter, UNKNOWN_SPAN};
+use haggle_workloads::swf::{SwfHeader, SwfRecord, SwfWriter, UNKNOWN_SPAN, write_header};
 
 use super::Target;
 use crate::commands::Error;
@@ -18,32 +20,109 @@ pub(super) enum Waits {
     Unknown,
 }
 
-/// Writes the jobs of `workload`, after its header and a note on the changes, and returns their
-/// number.
+/// A job with its values behind the 18th column.
+pub(super) struct Line {
+    pub(super) job: Job,
+    pub(super) further: Vec<String>,
+}
+
+/// Jobs that are written as a log, with the facts about them.
+pub(super) trait Log {
+    /// The next job; `None` at the end.
+    fn next_line(&mut self) -> Result<Option<Line>, Error>;
+
+    /// The header of the original log.
+    fn header(&self) -> SwfHeader;
+
+    /// Shift of time zero against that of the header, microseconds. Known behind the first job.
+    fn shift_us(&self) -> i64;
+
+    /// True if the header is complete only behind the last job.
+    fn has_late_header(&self) -> bool {
+        false
+    }
+}
+
+/// A workload whose steps moved time zero by `moved`.
+pub(super) struct Stepped {
+    pub(super) workload: OpenWorkload,
+    pub(super) moved: Span,
+}
+
+impl Log for Stepped {
+    fn next_line(&mut self) -> Result<Option<Line>, Error> {
+        let job = self.workload.jobs.next().transpose()?;
+        Ok(job.map(|job| Line { job, further: Vec::new() }))
+    }
+
+    fn header(&self) -> SwfHeader {
+        let mut header = self.workload.header.clone();
+        // No step keeps the columns behind the 18th.
+        header.set_extra_columns(&[]);
+        header
+    }
+
+    fn shift_us(&self) -> i64 {
+        self.workload.report.snapshot().shift_us + self.moved.as_micros()
+    }
+}
+
+/// Writes the jobs of `log`, after its header and a note on the changes, and returns their number.
 ///
-/// The start time of the header is corrected by `moved`, the shift of time zero by steps, and by
-/// the shift of the rules. `waits` tells whether the recorded waiting times are valid: after a
-/// change of arrivals they are not.
+/// The start time of the header is corrected by the shift of time zero. `waits` tells whether the recorded
+/// waiting times are valid: after a change of arrivals they are not.
 pub(super) fn write(
-    workload: OpenWorkload,
+    mut log: impl Log,
     note: &str,
-    moved: Span,
     waits: Waits,
     target: &Target,
 ) -> Result<u64, Error> {
-    let OpenWorkload { mut jobs, header, report, .. } = workload;
     // The first job is read before anything is written. Only then are the existence of a job and
     // the shift of time zero known.
-    let first = jobs.next().transpose()?.ok_or_else(|| Error::NoJobLeft(target.out.clone()))?;
-    let shift = Span::from_micros(report.snapshot().shift_us) + moved;
-    let header = noted(header, note, shift);
+    let first = log.next_line()?.ok_or_else(|| Error::NoJobLeft(target.out.clone()))?;
     let path: &Path = &target.out;
     let fail = |error| failed(path, error);
+    let header = |log: &dyn Log| noted(log.header(), note, Span::from_micros(log.shift_us()));
     // Behind the first job, so that an empty window leaves no file.
-    let mut writer = SwfWriter::new(Output::create(path, target.force)?, &header).map_err(fail)?;
+    let mut output = Output::create(path, target.force)?;
+    let written = if log.has_late_header() {
+        // The lines wait in a file without a name until the header is complete.
+        let lines = BufWriter::new(tempfile::tempfile().map_err(fail)?);
+        let mut writer = SwfWriter::new(lines, &SwfHeader::default()).map_err(fail)?;
+        let written = write_jobs(&mut log, first, waits, &mut writer, path)?;
+        let lines = writer.finish().and_then(|lines| lines.into_inner().map_err(Into::into));
+        write_header(&mut output, &header(&log)).map_err(fail)?;
+        append(&mut output, lines.map_err(fail)?).map_err(fail)?;
+        written
+    } else {
+        let mut writer = SwfWriter::new(&mut output, &header(&log)).map_err(fail)?;
+        let written = write_jobs(&mut log, first, waits, &mut writer, path)?;
+        writer.finish().map_err(fail)?;
+        written
+    };
+    // The log is complete now and only needs its name.
+    interrupt::end_at_once(false);
+    output.finish()?;
+    Ok(written)
+}
+
+fn append(output: &mut Output, mut lines: File) -> io::Result<()> {
+    lines.rewind()?;
+    io::copy(&mut lines, output)?;
+    output.flush()
+}
+
+/// Writes `first` and all jobs behind it.
+fn write_jobs(
+    log: &mut impl Log,
+    first: Line,
+    waits: Waits,
+    writer: &mut SwfWriter<impl Write>,
+    path: &Path,
+) -> Result<u64, Error> {
     let mut written = 0;
-    for job in std::iter::once(Ok(first)).chain(jobs) {
-        let job = job?;
+    let mut next = Some(first);
+    while let Some(Line { job, further }) = next {
         // Stretched gaps saturate there, so that such times would be wrong.
         if job.submit >= Time::ZERO + Span::FOREVER {
             return Err(Error::Unfit {
@@ -59,13 +138,10 @@ pub(super) fn write(
         if waits == Waits::Unknown {
             record.wait = UNKNOWN_SPAN;
         }
-        writer.write(&record).map_err(fail)?;
+        writer.write_with(&record, &further).map_err(|error| failed(path, error))?;
         written += 1;
+        next = log.next_line()?;
     }
-    let output = writer.finish().map_err(fail)?;
-    // The log is complete now and only needs its name.
-    interrupt::end_at_once(false);
-    output.finish()?;
     Ok(written)
 }
 

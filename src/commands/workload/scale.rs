@@ -9,7 +9,7 @@ use haggle_model::{Span, Time};
 use haggle_workloads::Step;
 use haggle_workloads::steps::{FillWindow, ScaleGaps};
 
-use super::log_file::{self, Waits};
+use super::log_file::{self, Stepped, Waits};
 use super::{Reading, Target};
 use crate::commands::{Error, PROGRAM, output, positive};
 use crate::exit::Exit;
@@ -88,7 +88,7 @@ fn stretch(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     output::check_free(&args.target.out, args.target.force)?;
     let (step, words, moved) = args.step();
-    let workload = args.reading.workload(&args.log, vec![step]).open()?;
+    let workload = args.reading.workload(&args.log, vec![step])?.open()?;
     let report = workload.report.clone();
     let mut note = format!("scaled by {PROGRAM}: {words}");
     let rules = args.reading.described();
@@ -96,7 +96,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         note.push_str(&format!("; rules: {rules}"));
     }
     // Recorded waiting times are those of the load as it was.
-    let written = log_file::write(workload, &note, moved, Waits::Unknown, &args.target)?;
+    let written =
+        log_file::write(Stepped { workload, moved }, &note, Waits::Unknown, &args.target)?;
     say(&format!("{}\n{written:>9}  jobs written\n", report.snapshot()));
     Ok(Exit::Success)
 }

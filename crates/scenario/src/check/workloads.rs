@@ -6,7 +6,7 @@ use std::fmt::Display;
 use super::names::{Known, Names};
 use super::rule::{Refusal, Sources, Words, item, refuse};
 use super::{Check, Logs};
-use crate::file::{InlineJob, Law, Step, TimeLaw, Workload};
+use crate::file::{InlineJob, Law, LogFormat, LogReading, Step, TimeLaw, Workload};
 use crate::log_path;
 use crate::quantity::TimeSpan;
 use crate::workload::step_problem;
@@ -23,6 +23,21 @@ const SOURCES: Sources = Sources {
 const RULES: &[Refusal<Workload>] = &[
     refuse("rules", |it, ()| it.log.is_none() && !it.rules.is_empty(), "workload \"{name}\" has rules for a log, but no log", "not used",
         "remove them, or put them under the workload that reads the log"),
+    refuse("reading", |it, ()| it.log.is_none() && !it.reading.is_empty(), "workload \"{name}\" has `reading`, but no log", "not used",
+        "remove it, or put it under the workload that reads the log"),
+];
+
+/// How a log is read.
+#[rustfmt::skip] // a table
+const READING: &[Refusal<LogReading>] = &[
+    refuse("time-zone", |it, ()| it.time_zone.is_some() && it.format == Some(LogFormat::Swf),
+        "times of a log in Standard Workload Format have no zone", "not used", "remove it; steps by time of day read `TimeZone` of the log"),
+    refuse("columns", |it, ()| !it.columns.is_empty() && it.format != Some(LogFormat::Sacct),
+        "`columns` names the fields of a log of sacct without a line of names", "not used", "add `format = \"sacct\"`, or remove `columns`"),
+    refuse("mapping", |it, ()| it.mapping.is_some() && it.format.is_some_and(|format| format != LogFormat::Csv),
+        "`mapping` is for tables of jobs", "not used", "remove it, or write `format = \"csv\"`"),
+    refuse("format", |it, ()| it.mapping.is_none() && it.format == Some(LogFormat::Csv),
+        "a table of jobs needs a mapping of its columns", "without `mapping`", "add `mapping`, a file that docs/formats.md describes"),
 ];
 
 /// Jobs that a workload lists.
@@ -79,6 +94,11 @@ impl Check<'_> {
             self.refuse(RULES, &path, (workload, &()), &[("name", &workload.name)]);
             if let Some(log) = &workload.log {
                 self.check_file(&path.key("log"), "log", log);
+                let path = path.key("reading");
+                self.refuse(READING, &path, (&workload.reading, &()), &[]);
+                if let Some(mapping) = &workload.reading.mapping {
+                    self.check_file(&path.key("mapping"), "mapping", mapping);
+                }
             }
             for (index, step) in workload.steps.iter().enumerate() {
                 self.check_step(&path.key("step").index(index), step);

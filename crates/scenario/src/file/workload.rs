@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Applications, Data, FollowOn, IndependentJobs, IterativeApplications, Lublin, Rules, Step,
-    SyntheticMonth, Workflows,
+    Applications, Data, FollowOn, IndependentJobs, IterativeApplications, LogReading, Lublin,
+    Rules, Step, SyntheticMonth, Workflows,
 };
 use crate::quantity::{Name, Share, TimeSpan};
 
@@ -15,7 +15,7 @@ use crate::quantity::{Name, Share, TimeSpan};
 pub struct Workload {
     /// Name of the workload, unique among workloads; the draws for its jobs depend on it.
     pub name: Name,
-    /// Path of a log in Standard Workload Format (.swf, .swf.gz, .swf.zst), from the scenario's
+    /// Path of a log, such as one in Standard Workload Format (.swf, .swf.gz, .swf.zst), from the scenario's
     /// folder; `$VARIABLE` stands for an environment variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
@@ -53,6 +53,9 @@ pub struct Workload {
     /// Parameters of the model "workflows".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflows: Option<Workflows>,
+    /// How the log is read.
+    #[serde(default, skip_serializing_if = "LogReading::is_empty")]
+    pub reading: LogReading,
     /// Rules for gaps and contradictions of a log.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -78,6 +81,7 @@ impl Workload {
             applications: None,
             iterative: None,
             workflows: None,
+            reading: LogReading::default(),
             rules: Rules::default(),
             steps: Vec::new(),
         }

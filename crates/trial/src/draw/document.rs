@@ -244,6 +244,7 @@ pub(super) fn quantities(format: &str) -> Option<&'static [&'static str]> {
             "deadlines.delayed",
             "failures.outages",
         ],
+        "time-zone" => &["UTC", "Europe/Berlin", "-03:30"],
         "share" => &["0%", "1%", "10%", "25%", "50%", "50%", "75%", "100%", "100%"],
         "time-or-share" => &["0s", "1%", "10%", "50%", "100%", "1min", "10min", "1h", "2h"],
         "bytes" => &["0 B", "1 B", "1 kB", "1 MB", "10 MB", "250 MB", "1 GB"],

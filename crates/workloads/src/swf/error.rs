@@ -86,8 +86,7 @@ impl OtherFormat {
                 "`haggle failures inspect` reads it, and so does `recorded` of `[[failures]]`"
             }
             OtherFormat::Sacct => {
-                "write a line of 18 numbers for each job first; docs/formats.md has the columns of \
-                 sacct for the fields"
+                "the format `sacct` reads it, if its fields include JobID and Submit"
             }
             OtherFormat::NamedColumns => {
                 "write a line of 18 numbers for each job first; docs/formats.md describes them"

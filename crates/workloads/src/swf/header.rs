@@ -1,5 +1,8 @@
 //! Header comments: `; Key: value`, in order, with typed access to the usual keys.
 
+/// Key of the names of the columns behind the eighteenth.
+const EXTRA_COLUMNS: &str = "ExtraColumns";
+
 /// The comments before the first job line, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwfHeader {
@@ -87,6 +90,22 @@ impl SwfHeader {
     /// Offset of the local clock from UTC, seconds, without summer time.
     pub fn time_zone(&self) -> Option<i64> {
         self.number("TimeZone")
+    }
+
+    /// Names of the columns behind the eighteenth (`ExtraColumns`), between spaces or commas. The format has no
+    /// key for them; this program writes the key as well.
+    pub fn extra_columns(&self) -> Vec<String> {
+        let names = self.value(EXTRA_COLUMNS).unwrap_or_default();
+        let between = |letter: char| letter == ',' || letter.is_whitespace();
+        names.split(between).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Sets the names of the columns behind the eighteenth.
+    pub fn set_extra_columns(&mut self, names: &[String]) {
+        self.lines.retain(|line| !line.key.eq_ignore_ascii_case(EXTRA_COLUMNS));
+        if !names.is_empty() {
+            self.push(EXTRA_COLUMNS, names.join(" "));
+        }
     }
 
     /// Processors of the machine: `MaxProcs`, else `MaxNodes`.

@@ -4,7 +4,7 @@ use haggle_model::Span;
 use haggle_model::time::MICROS_PER_SECOND;
 
 /// Largest time in a log, seconds: some 31,700 years. Sums of times then stay far from the end of the range.
-pub(super) const SECONDS_MAX: i64 = 1_000_000_000_000;
+pub(crate) const SECONDS_MAX: i64 = 1_000_000_000_000;
 
 const MICROS_MAX: i64 = SECONDS_MAX * MICROS_PER_SECOND;
 
@@ -19,7 +19,7 @@ const A_SMALLER_LARGE_NUMBER: Expected = "a number of at most 9007199254740992";
 
 /// Treatment of decimals where the format has whole numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Decimals {
+pub(crate) enum Decimals {
     /// Rounded up to the next whole number: for amounts of memory.
     RoundUp,
     /// Refused unless they are zeros: for identifiers and counts.
@@ -49,14 +49,14 @@ pub(crate) fn span(token: &[u8]) -> Result<Span, Expected> {
 
 /// A number that fits 32 bits.
 #[inline]
-pub(super) fn small(token: &[u8]) -> Result<i32, Expected> {
+pub(crate) fn small(token: &[u8]) -> Result<i32, Expected> {
     let value = large(token, Decimals::Refuse)?;
     i32::try_from(value).map_err(|_| A_SMALLER_NUMBER)
 }
 
 /// A number of up to 53 bits, so that tools that store it as a float keep it exactly.
 #[inline]
-pub(super) fn large(token: &[u8], decimals: Decimals) -> Result<i64, Expected> {
+pub(crate) fn large(token: &[u8], decimals: Decimals) -> Result<i64, Expected> {
     const MAX: i64 = 1 << 53;
     let (value, has_part) = match decimal(token) {
         Some(found) => {

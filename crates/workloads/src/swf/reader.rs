@@ -75,6 +75,8 @@ pub struct SwfReader<R> {
     skipped: SkippedLines,
     /// Records so far with more than eighteen columns.
     wider: u64,
+    /// Names of the columns behind the eighteenth.
+    columns: Vec<String>,
 }
 
 impl<R> SwfReader<R> {
@@ -98,9 +100,26 @@ impl<R> SwfReader<R> {
         &self.skipped
     }
 
-    /// Records so far with more than eighteen columns; the additional columns are not read.
+    /// Records so far with more than eighteen columns.
     pub fn wider(&self) -> u64 {
         self.wider
+    }
+
+    /// Names of the columns behind the eighteenth, from the header (`ExtraColumns`) or from the user. A
+    /// record may have more columns than names.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Values of the last record behind the eighteenth column, in their order.
+    pub fn further(&self) -> Vec<String> {
+        let words = self.buffer.split(|&byte| is_space(byte)).filter(|word| !word.is_empty());
+        words.skip(18).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    }
+
+    /// Names the columns behind the eighteenth, in place of the names in the header.
+    pub fn name_columns(&mut self, columns: Vec<String>) {
+        self.columns = columns;
     }
 }
 
@@ -122,8 +141,10 @@ impl<R: BufRead> SwfReader<R> {
             finished: false,
             skipped: SkippedLines::default(),
             wider: 0,
+            columns: Vec::new(),
         };
         reader.read_header()?;
+        reader.columns = reader.header.extra_columns();
         Ok(reader)
     }
 
@@ -473,6 +494,19 @@ mod tests {
         assert_eq!((first.preceding_job, first.requested_processors), (-1, 2));
         assert!(reader.by_ref().all(|record| record.is_ok_and(|record| record == first)));
         assert_eq!(reader.wider(), 2);
+    }
+
+    #[test]
+    fn columns_behind_the_eighteenth_have_values_and_names() {
+        let log = format!("; ExtraColumns: gpus, site\tnote\n{GOOD} 4\t-1 a:b\r\n{GOOD}\n");
+        let mut reader = SwfReader::new(log.as_bytes(), "a", Malformed::Refuse).expect("readable");
+        assert_eq!(reader.columns(), ["gpus", "site", "note"]);
+        assert!(reader.next().is_some_and(|record| record.is_ok()));
+        assert_eq!(reader.further(), ["4", "-1", "a:b"]);
+        assert!(reader.next().is_some_and(|record| record.is_ok()));
+        assert!(reader.further().is_empty());
+        reader.name_columns(vec!["gpus".to_owned()]);
+        assert_eq!(reader.columns(), ["gpus"]);
     }
 
     #[test]

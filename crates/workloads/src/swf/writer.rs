@@ -43,8 +43,21 @@ impl<W: Write> SwfWriter<W> {
 
     /// Writes one record.
     pub fn write(&mut self, record: &SwfRecord) -> io::Result<()> {
+        self.write_with(record, &[])
+    }
+
+    /// Writes one record, and values behind the eighteenth column. An empty value is -1; white space in a
+    /// value becomes `_`, because it separates columns.
+    pub fn write_with(&mut self, record: &SwfRecord, further: &[String]) -> io::Result<()> {
         self.line.clear();
         push_record(&mut self.line, record);
+        // The line is complete already; the values continue it.
+        for value in further {
+            self.line.pop();
+            self.line.push(b' ');
+            push_word(&mut self.line, value);
+            self.line.push(b'\n');
+        }
         self.out.write_all(&self.line)
     }
 
@@ -78,6 +91,13 @@ fn push_record(line: &mut Vec<u8>, record: &SwfRecord) {
     if let Some(last) = line.last_mut() {
         *last = b'\n';
     }
+}
+
+fn push_word(line: &mut Vec<u8>, value: &str) {
+    if value.is_empty() {
+        line.extend_from_slice(b"-1");
+    }
+    line.extend(value.bytes().map(|byte| if byte.is_ascii_whitespace() { b'_' } else { byte }));
 }
 
 /// Seconds, with decimals only if they are needed, because some readers accept only integers.
@@ -180,6 +200,19 @@ mod tests {
             let back: Vec<SwfRecord> = reader.map(|r| r.expect("a written record")).collect();
             prop_assert_eq!(back, records);
         }
+    }
+
+    #[test]
+    fn values_behind_the_eighteenth_column_are_read_back() {
+        let mut writer =
+            SwfWriter::new(Vec::new(), &SwfHeader::default()).expect("memory takes it");
+        let further = ["4", "", "two words", "caf\u{e9}"].map(str::to_owned);
+        let record = SwfRecord::unknown(3, Time::from_secs(7));
+        writer.write_with(&record, &further).expect("memory takes it");
+        let bytes = writer.finish().expect("memory takes it");
+        let mut reader = SwfReader::new(&bytes[..], "a", Malformed::Refuse).expect("readable");
+        assert_eq!(reader.next().and_then(Result::ok), Some(record));
+        assert_eq!(reader.further(), ["4", "-1", "two_words", "caf\u{e9}"]);
     }
 
     #[test]

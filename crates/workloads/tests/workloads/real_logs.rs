@@ -17,7 +17,7 @@ const BLUE: &str = "SDSC-BLUE-2000-4.2-cln.swf.gz";
 const LUBLIN_256: &str = "lublin_256.swf.gz";
 
 fn workload(log: &str, rules: Rules) -> Workload {
-    Workload::new("log", Source::Log { path: real_log(log), rules })
+    Workload::new("log", Source::Log { path: real_log(log), options: Box::default(), rules })
 }
 
 fn check_kept(name: &str, rules: Rules, kept: u64) {

@@ -1,0 +1,42 @@
+//! `reading` of a workload: how its log is read.
+//!
+//! The same type is read from scenarios and from the command line.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::LogFormat;
+use crate::quantity::TimeZone;
+#[cfg(feature = "clap")]
+use crate::vocabulary::parser;
+
+/// How a log is read that is not in Standard Workload Format, or does not state all about itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Format of the log"))]
+pub struct LogReading {
+    /// Format of the log; without it, by its content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", value_parser = parser::<LogFormat>()))]
+    pub format: Option<LogFormat>,
+    /// Time zone of the local times in the log; without it, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ZONE"))]
+    pub time_zone: Option<TimeZone>,
+    /// Names of the columns of a log without a line of names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAMES", value_delimiter = ','))]
+    pub columns: Vec<String>,
+    /// Path of a file that maps the columns of a table of jobs, from the scenario's folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub mapping: Option<String>,
+}
+
+impl LogReading {
+    /// True if all keys are missing.
+    pub fn is_empty(&self) -> bool {
+        *self == LogReading::default()
+    }
+}

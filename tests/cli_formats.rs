@@ -1,0 +1,262 @@
+//! Logs of jobs in other formats: `haggle workload` and scenarios read them, `haggle workload convert` lists
+//! what was dropped, changed and guessed.
+
+use crate::command::{Folder, json_of};
+
+const SACCT: &str = "\
+JobID|JobIDRaw|JobName|Submit|Start|End|State|AllocCPUS|Timelimit|User|Partition
+5|5|train one|2024-07-01T10:00:00|2024-07-01T10:00:30|2024-07-01T11:00:30|COMPLETED|16|02:00:00|ann|main
+5.batch|5.batch|batch|2024-07-01T10:00:30|2024-07-01T10:00:30|2024-07-01T11:00:30|COMPLETED|16||ann|
+6_1|7|a|2024-07-01T10:01:00|2024-07-01T10:02:00|Unknown|RUNNING|4|UNLIMITED|bob|gpu
+8|8||2024-07-01T10:05:00|2024-07-01T10:06:00|2024-07-01T10:16:00|TIMEOUT|8|00:10:00|ann|gpu
+";
+
+#[test]
+fn output_of_sacct_is_converted_and_the_changes_are_listed() {
+    let folder = Folder::with(&[("jobs.txt", SACCT)]);
+    let convert = ["workload", "convert", "--time-zone", "Europe/Berlin", "jobs.txt"];
+    insta::assert_snapshot!(folder.haggle(&[&convert[..], &["-"]].concat()), @r#"
+    exit code: 0
+    ----- stdout -----
+    ; Version: 2.2
+    ; UnixStartTime: 1719820800
+    ; TimeZone: 3600
+    ; TimeZoneString: Europe/Berlin
+    ; Partition: 1 main
+    ; Partition: 2 gpu
+    ; Note: converted by haggle 0.2.0 under the rules "careful"; time zero is 1719820800 s after that of the original
+    5 0 30 3600 16 -1 -1 16 7200 -1 1 1 -1 -1 -1 1 -1 -1
+    8 300 60 600 8 -1 -1 8 600 -1 0 1 -1 -1 -1 2 -1 -1
+    ----- stderr -----
+            3  job lines read
+            2  dropped: column JobName (lines 2, 4)
+            1  dropped: step of a job (line 3)
+            3  changed: name of a user: a number, in the order of appearance (lines 2, 4, 5)
+            1  changed: task of an array: a job of its own (line 4)
+            1  changed: time limit UNLIMITED: requested time unknown (line 4)
+            1  changed: job that had not ended: run time unknown (line 4)
+            1  changed: state TIMEOUT: status 0 (line 5)
+            3  processors not requested: allocated taken (lines 2, 4, 5)
+            1  run time unknown: dropped (line 4)
+            2  jobs kept
+            2  jobs written
+    "#);
+    let keep =
+        folder.haggle(&[&convert[..], &["--keep", "JobName", "--json", "kept.swf"]].concat());
+    let json = json_of(&keep);
+    assert_eq!(json["notes"][0]["fact"], "step of a job");
+    assert_eq!(json["notes"][0]["lines"][0], 3);
+    assert_eq!((&json["lines"], &json["written"]), (&3.into(), &2.into()));
+    insta::assert_snapshot!(folder.read("kept.swf"), @r#"
+    ; Version: 2.2
+    ; UnixStartTime: 1719820800
+    ; TimeZone: 3600
+    ; TimeZoneString: Europe/Berlin
+    ; ExtraColumns: JobName
+    ; Partition: 1 main
+    ; Partition: 2 gpu
+    ; Note: converted by haggle 0.2.0 under the rules "careful"; time zero is 1719820800 s after that of the original
+    5 0 30 3600 16 -1 -1 16 7200 -1 1 1 -1 -1 -1 1 -1 -1 train_one
+    8 300 60 600 8 -1 -1 8 600 -1 0 1 -1 -1 -1 2 -1 -1 -1
+    "#);
+    // The columns are those of the new log.
+    let again = folder.haggle(&["workload", "convert", "kept.swf", "-"]);
+    assert!(again.contains("; ExtraColumns: JobName\n"), "{again}");
+    assert!(again.contains(" -1 -1 train_one\n"), "{again}");
+}
+
+#[test]
+fn columns_behind_the_eighteenth_are_kept_and_named() {
+    let line = "1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1 4 frontier:1x2";
+    let folder = Folder::with(&[("log.swf", &format!("; MaxProcs: 8\n{line}\n"))]);
+    let shown = folder.haggle(&["workload", "convert", "log.swf", "-", "--columns", "gpus,system"]);
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 0
+    ----- stdout -----
+    ; MaxProcs: 8
+    ; ExtraColumns: gpus system
+    ; Note: converted by haggle 0.2.0 under the rules "careful"
+    1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1 4 frontier:1x2
+    ----- stderr -----
+            1  job lines read
+            1  jobs kept
+            1  jobs written
+    "#);
+}
+
+#[test]
+fn settings_that_have_no_effect_on_a_log_are_refused() {
+    let folder = Folder::with(&[
+        ("jobs.txt", SACCT),
+        ("log.swf", "1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1\n"),
+    ]);
+    let shown: String = [
+        &["workload", "convert", "--json", "jobs.txt", "-"][..],
+        &["workload", "convert", "--keep", "all", "log.swf", "-"],
+        &["workload", "inspect", "--columns", "a,b", "log.swf"],
+        &["workload", "inspect", "--time-zone", "Berlin", "jobs.txt"],
+        &["workload", "convert", "--keep", "Name", "jobs.txt", "-"],
+        &["workload", "convert", "--format", "sacct", "log.swf", "-"],
+    ]
+    .map(|arguments| folder.haggle(arguments))
+    .concat();
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: standard output cannot have both the log and the list of --json
+    
+    hint: write the log into a file
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: log.swf: a log in Standard Workload Format keeps all of its columns, so no columns to keep can be chosen
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: --columns names the fields of a log of sacct without a line of names
+    
+    hint: add --format sacct, or remove --columns
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value 'Berlin' for '--time-zone <ZONE>': `Berlin` is not a time zone: write a name such as "Europe/Berlin" or "UTC", or an offset such as "+01:00"
+    
+    For more information, try '--help'.
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: jobs.txt:1: no column "Name" to keep; the log has JobID, JobIDRaw, JobName, Submit, Start, End, State, AllocCPUS, Timelimit, User, Partition
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: log.swf:1: the first line has no names of fields; write the log without `-n` of sacct, or name its fields (`columns`)
+    "#);
+}
+
+#[test]
+fn scenarios_and_replays_read_other_formats() {
+    let scenario = "\
+[[workload]]
+name = \"jobs\"
+log = \"jobs.txt\"
+reading = { format = \"sacct\", time-zone = \"Europe/Berlin\" }
+
+[[provider]]
+name = \"cluster\"
+processors = 16
+
+[[user]]
+name = \"users\"
+workload = \"jobs\"
+submits-to = \"cluster\"
+";
+    let folder = Folder::with(&[
+        ("jobs.txt", SACCT),
+        ("good.toml", scenario),
+        ("zone.toml", &scenario.replace("Europe/Berlin", "Berlin")),
+        (
+            "columns.toml",
+            &scenario
+                .replace("time-zone = \"Europe/Berlin\"", "columns = [\"a\"]")
+                .replace("sacct", "swf"),
+        ),
+        ("none.toml", &scenario.replace("log = \"jobs.txt\"", "jobs = []")),
+    ]);
+    let run = folder.haggle(&["run", "good.toml", "--quiet"]);
+    assert!(run.starts_with("exit code: 0"), "{run}");
+    let replay = folder.haggle(&["replay", "jobs.txt", "--policy", "easy", "--processors", "16"]);
+    assert!(replay.contains("1  dropped: step of a job (line 3)"), "{replay}");
+    assert!(replay.contains("guessed: local time of an unknown zone: taken as UTC"), "{replay}");
+    let refused = ["zone.toml", "columns.toml", "none.toml"]
+        .map(|name| folder.haggle(&["validate", name]))
+        .concat();
+    insta::assert_snapshot!(refused, @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × `Berlin` is not a time zone
+       ╭─[zone.toml:4:43]
+     4 │ reading = { format = "sacct", time-zone = "Berlin" }
+       ·                                           ────┬───
+       ·                                               ╰── cannot be read
+       ╰────
+      help: write a name such as "Europe/Berlin" or "UTC", or an offset such as "+01:00"
+    
+    error: zone.toml has 1 problem
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × `columns` names the fields of a log of sacct without a line of names
+       ╭─[columns.toml:4:39]
+     4 │ reading = { format = "swf", columns = ["a"] }
+       ·                                       ──┬──
+       ·                                         ╰── not used
+       ╰────
+      help: add `format = "sacct"`, or remove `columns`
+    
+    error: columns.toml has 1 problem
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × workload "jobs" has `reading`, but no log
+       ╭─[none.toml:4:11]
+     4 │ reading = { format = "sacct", time-zone = "Europe/Berlin" }
+       ·           ────────────────────────┬────────────────────────
+       ·                                   ╰── not used
+       ╰────
+      help: remove it, or put it under the workload that reads the log
+    
+    error: none.toml has 1 problem
+    "#);
+}
+
+#[test]
+fn each_format_is_recognised_by_its_content() {
+    let json = "{\"jobs\": [{\"job_id\": 7, \"state\": {\"current\": [\"COMPLETED\"]}, \"time\": {\"submission\": 100, \
+                \"start\": 160, \"end\": 220, \"elapsed\": 60, \"limit\": {\"set\": true, \"infinite\": false, \"number\": 2}}, \
+                \"required\": {\"CPUs\": 4}}], \"meta\": {}}";
+    let pbs = "01/31/2024 11:01:00;E;7.srv;user=ann ctime=100 start=160 end=220 Resource_List.ncpus=4 \
+               Resource_List.walltime=00:02:00 Exit_status=0\n";
+    let gwf = "# JobID SubmitTime ...\n7 100 60 60 4 -1 -1 4 120 -1 1 1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+    let table = "id,at,begin,length,n\n7,100,160,1,4\n";
+    let mapping = "[columns]\nnumber = \"id\"\nsubmit = \"at\"\nstart = \"begin\"\nrun = { column = \"length\", unit = \"min\" }\n\
+                   requested-processors = \"n\"\n";
+    let folder = Folder::with(&[
+        ("jobs.json", json),
+        ("jobs.pbs", pbs),
+        ("jobs.gwf", gwf),
+        ("jobs.csv", table),
+        ("site.toml", mapping),
+        ("bad.toml", "[columns]\nsubmits = \"at\"\n"),
+    ]);
+    for arguments in
+        [&["jobs.json"][..], &["jobs.pbs"], &["jobs.gwf"], &["jobs.csv", "--mapping", "site.toml"]]
+    {
+        let shown = folder.haggle(&[&["workload", "convert"], arguments, &["-"]].concat());
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        assert!(shown.contains("\n7 0 60 60 "), "{shown}");
+    }
+    let bad = folder.haggle(&["workload", "convert", "jobs.csv", "-", "--mapping", "bad.toml"]);
+    assert!(
+        bad.contains(
+            "error: bad.toml:2:1: unknown field `submits`, expected one of `number`, `submit`"
+        ),
+        "{bad}"
+    );
+    let other = folder.haggle(&[
+        "workload",
+        "inspect",
+        "jobs.pbs",
+        "--mapping",
+        "site.toml",
+        "--format",
+        "pbs",
+    ]);
+    assert!(
+        other.contains(
+            "error: --mapping is for tables of jobs\n\nhint: remove it, or write --format csv"
+        ),
+        "{other}"
+    );
+}
