@@ -112,7 +112,11 @@ pub(crate) fn changes_fit(
             }
         }
     }
-    if changes_sources(before, later, &follows) {
+    let with_followers = |all: Vec<Workload>| match all.iter().any(follows) {
+        true => all,
+        false => Vec::new(),
+    };
+    if changes_sources(before, later, &with_followers) {
         let message = "jobs that follow others cannot change: their users know them from the start";
         let help = "set it for the whole run";
         report("set", message.to_owned(), "fixed", help);
@@ -176,24 +180,21 @@ fn keeps_queue(
 
 /// True if the workload of a user, or one of its sources, is another one and has workflows.
 fn brings_workflows(before: &Scenario, later: &Scenario) -> bool {
-    changes_sources(before, later, &|it| it.workflows.is_some())
+    let flows = |all: Vec<Workload>| all.into_iter().filter(|it| it.workflows.is_some()).collect();
+    changes_sources(before, later, &flows)
 }
 
-/// True if users get jobs from other workloads of a kind, or from changed ones.
+/// True if users get jobs from other workloads, of those that `pick` chooses among all sources of a user.
 fn changes_sources(
     before: &Scenario,
     later: &Scenario,
-    is_one: &dyn Fn(&Workload) -> bool,
+    pick: &dyn Fn(Vec<Workload>) -> Vec<Workload>,
 ) -> bool {
     let (old, new) = (before.directory(), later.directory());
     before.users.iter().zip(&later.users).any(|(was, is)| {
         let found = |directory: &Directory<'_>, scenario: &Scenario, workload: &Name| {
             let sources = directory.sources(workload.as_str()).into_iter();
-            let all = Vec::from_iter(sources.map(|place| scenario.workloads[place].clone()));
-            match all.iter().any(is_one) {
-                true => all,
-                false => Vec::new(),
-            }
+            pick(sources.map(|place| scenario.workloads[place].clone()).collect())
         };
         found(&old, before, &was.workload) != found(&new, later, &is.workload)
     })
