@@ -71,6 +71,9 @@ fn what_help_shows_works() {
     record(&folder, "event_trace.tab");
     fs::write(folder.path().join("outages.csv"), "node,start,end\nn1,10,20\n")
         .expect("it can be written");
+    let sacct = "JobID|Submit|Start|End|State|AllocCPUS\n\
+                 5|2024-07-01T10:00:00|2024-07-01T10:00:30|2024-07-01T11:00:30|COMPLETED|16\n";
+    fs::write(folder.path().join("jobs.txt"), sacct).expect("it can be written");
     for (place, seed) in [("runs/first", "1"), ("runs/second", "2")] {
         carry_out(
             &folder,

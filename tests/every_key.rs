@@ -70,7 +70,7 @@ const READ: [&str; 14] = [
     "sessions.swf",
     "jobs.sacct",
     "jobs.csv",
-    "columns.toml",
+    "columns.mapping",
     "initial.csv",
     "other.csv",
     "failures.tab",
