@@ -69,7 +69,9 @@ pub struct Drawn {
 /// If a file cannot be written.
 pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     let mut dice = Dice::new(seed, number);
-    let wanted = Some(Wanted::of_case(seed, number));
+    // Logs are drawn in one format, so no theme has the keys of others.
+    let has_theme = |it: &Wanted| Theme::ALL.into_iter().any(|theme| it.suits(theme));
+    let wanted = Some(Wanted::of_case(seed, number)).filter(has_theme);
     let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
     let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
     let theme = match themes[..] {
