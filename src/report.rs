@@ -21,6 +21,7 @@ use haggle_results::pack::Pack;
 use haggle_runtime::RunError;
 use haggle_workloads::WorkloadError;
 use haggle_workloads::failures::recorded::TraceProblem;
+use haggle_workloads::lines::Unreadable;
 use haggle_workloads::swf::{SwfError, SwfProblem};
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource,
@@ -300,7 +301,7 @@ const LOGS: &str = "logs are in the Parallel Workloads Archive (https://www.cs.h
 
 /// True if there is no such log.
 fn is_missing(error: &SwfError) -> bool {
-    matches!(&error.problem, SwfProblem::Open(error) if error.kind() == io::ErrorKind::NotFound)
+    matches!(&error.problem, SwfProblem::Unreadable(Unreadable::Open(error)) if error.kind() == io::ErrorKind::NotFound)
 }
 
 /// The option that avoids a problem with a log, if there is one.

@@ -25,6 +25,7 @@ pub mod load_trace;
 pub mod logs;
 pub mod lublin;
 pub mod months;
+pub mod placed;
 pub mod rules;
 pub mod source;
 pub mod steps;

@@ -6,6 +6,7 @@ mod piped;
 mod utf16;
 mod zstd;
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::Path;
@@ -38,6 +39,29 @@ pub enum Unreadable {
     Read(io::Error),
     /// It is compressed in a format that is not supported.
     Compression(&'static str),
+}
+
+impl Unreadable {
+    /// The error of the system, if it is one.
+    pub fn cause(&self) -> Option<&io::Error> {
+        match self {
+            Unreadable::Open(error) | Unreadable::Read(error) => Some(error),
+            Unreadable::Compression(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unreadable::Open(error) => write!(f, "cannot open the log: {error}"),
+            Unreadable::Read(error) => write!(f, "cannot read on: {error}"),
+            Unreadable::Compression(kind) => write!(
+                f,
+                "compressed with {kind}; only gzip and zstd are read, so decompress it first"
+            ),
+        }
+    }
 }
 
 /// The plain text of the file at `path`, or of standard input for `-`.

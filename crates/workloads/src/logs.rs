@@ -19,7 +19,9 @@ mod keep;
 mod names;
 mod notes;
 mod pbs;
+mod reader;
 mod slurm;
+mod source;
 mod table;
 mod text;
 mod zone;
@@ -31,6 +33,7 @@ use std::sync::Arc;
 pub use error::{LogError, LogProblem};
 pub(crate) use notes::{FirstLines, keep_line};
 pub use notes::{Note, NoteKind, Notes};
+use reader::{Reader, Records};
 pub use table::Mapping;
 pub use zone::Zone;
 
@@ -171,7 +174,7 @@ pub fn read(
         None if options.mapping.is_some() => LogFormat::Csv,
         None => {
             let start = detect::start(&mut input)
-                .map_err(|error| LogProblem::Read(error).at(&log, 0, 0))?;
+                .map_err(|error| LogProblem::from(lines::Unreadable::Read(error)).at(&log, 0, 0))?;
             let format = detect::format(&start);
             input = Box::new(Cursor::new(start).chain(input));
             format
@@ -186,19 +189,19 @@ pub fn read(
             }
             OpenLog::Swf(reader)
         }
-        LogFormat::Pbs => OpenLog::Other(Box::new(pbs::Pbs::new(input, log, options, malformed))),
-        LogFormat::Gwf => OpenLog::Other(Box::new(gwf::Gwf::new(input, log, options, malformed)?)),
+        LogFormat::Pbs => other(pbs::Pbs::new(input, log, options, malformed)),
+        LogFormat::Gwf => other(gwf::Gwf::new(input, log, options, malformed)?),
         LogFormat::Csv => {
             let mapping = options.mapping.as_ref().expect("checked above");
-            OpenLog::Other(Box::new(table::Table::new(input, log, options, mapping, malformed)?))
+            other(table::Table::new(input, log, options, mapping, malformed)?)
         }
-        LogFormat::SacctJson => {
-            OpenLog::Other(Box::new(slurm::json::SacctJson::new(input, log, options, malformed)))
-        }
-        LogFormat::Sacct => {
-            OpenLog::Other(Box::new(slurm::sacct::Sacct::new(input, log, options, malformed)?))
-        }
+        LogFormat::SacctJson => other(slurm::json::SacctJson::new(input, log, options, malformed)),
+        LogFormat::Sacct => other(slurm::sacct::Sacct::new(input, log, options, malformed)?),
     })
+}
+
+fn other(records: impl Records + Send + 'static) -> OpenLog {
+    OpenLog::Other(Box::new(Reader::new(records)))
 }
 
 /// Reads a whole log from memory and returns the number of its records. It is the entry for fuzzing,

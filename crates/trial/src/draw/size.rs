@@ -317,6 +317,7 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
         (table, key),
         ("Grid", "period")
             | ("Reallocation", "period")
+            | ("Coallocation", "retry")
             | ("Load", "period")
             | ("Plans", "period")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")

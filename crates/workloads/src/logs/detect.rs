@@ -1,18 +1,39 @@
 //! Recognition of the format of a log by its first bytes.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 use super::LogFormat;
 use memchr::memmem;
 
 /// Number of bytes that are examined.
-const START_BYTES: u64 = 64 * 1024;
+const START_BYTES: usize = 64 * 1024;
 
-/// The first bytes of a log, which are consumed.
+/// The first bytes of a log, which are consumed: up to its first whole line that is no comment, if that is enough. A pipe
+/// may be slow, so no more is awaited.
 pub(super) fn start(input: &mut Box<dyn BufRead + Send>) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    input.take(START_BYTES).read_to_end(&mut start)?;
+    while start.len() < START_BYTES && !has_line(&start) {
+        let chunk = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            chunk => chunk?,
+        };
+        if chunk.is_empty() {
+            break;
+        }
+        let count = chunk.len().min(START_BYTES - start.len());
+        start.extend_from_slice(&chunk[..count]);
+        input.consume(count);
+    }
     Ok(start)
+}
+
+/// True if a text has a whole line that is no comment. The lines of JSON tell nothing.
+fn has_line(start: &[u8]) -> bool {
+    let last = memchr::memrchr(b'\n', start).unwrap_or(0);
+    let mut lines = start[..last].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    lines
+        .find(|line| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b";"))
+        .is_some_and(|line| !line.starts_with(b"{") && !line.starts_with(b"\xef\xbb\xbf{"))
 }
 
 /// The format of a log that begins with these bytes. All texts that no other format claims are taken for the
@@ -69,4 +90,38 @@ fn is_sacct(line: &[u8]) -> bool {
     let line = line.to_ascii_lowercase();
     let has = |name: &[u8]| memmem::find(&line, name).is_some();
     line.first().is_some_and(u8::is_ascii_alphabetic) && has(b"jobid") && has(b"submit")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Read};
+
+    use super::*;
+
+    /// A pipe of which nothing may be awaited behind its pieces.
+    struct Pipe(Vec<&'static [u8]>);
+
+    impl Read for Pipe {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let piece = self.0.remove(0);
+            buffer[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_line_of_a_pipe_is_awaited() {
+        for (pieces, expected) in [
+            (vec![&b"; MaxProcs: 4\n"[..], b"1 0 -1 6", b"0 4\n2 "], LogFormat::Swf),
+            (vec![b"# comment\n\n# more\n1 2", b" 3\n"], LogFormat::Swf),
+            (vec![b"JobID|Submit", b"|Start\n1|"], LogFormat::Sacct),
+            (vec![b"04/01/2024 10:00:00;E;1.s;user=a", b"\n"], LogFormat::Pbs),
+            (vec![b"{\n", b"\"jobs\": [\n{\"job_id\": 5}]}", b""], LogFormat::SacctJson),
+        ] {
+            let whole = pieces.concat();
+            let mut input: Box<dyn BufRead + Send> = Box::new(BufReader::new(Pipe(pieces)));
+            let start = start(&mut input).expect("it can be read");
+            assert_eq!((format(&start), &start), (expected, &whole));
+        }
+    }
 }

@@ -5,29 +5,16 @@ use std::io;
 use std::sync::Arc;
 
 use crate::lines::Unreadable;
+use crate::placed::{Placed, Problem};
 
-/// A problem in a log with its place: `jobs.txt:17:25: column Submit: …`.
-#[derive(Debug)]
-pub struct LogError {
-    /// The log as the user named it, or `<stdin>`.
-    pub log: Arc<str>,
-    /// Line, from 1; 0 = the problem is with the log as a whole.
-    pub line: u64,
-    /// Byte column in the line, from 1; 0 = the problem is with the line as a whole.
-    pub column: usize,
-    /// The problem.
-    pub problem: LogProblem,
-}
+/// A problem in a log with its place.
+pub type LogError = Placed<LogProblem>;
 
 /// A problem of a log or of one of its records.
 #[derive(Debug)]
 pub enum LogProblem {
-    /// The log could not be opened.
-    Open(io::Error),
-    /// The log could not be read on, or its compressed data are damaged.
-    Read(io::Error),
-    /// The log is compressed in a format that is not supported.
-    Compression(&'static str),
+    /// The log cannot be read.
+    Unreadable(Unreadable),
     /// The log as a whole is wrong: the problem and the remedy.
     Whole(String),
     /// A record is wrong: the problem and the remedy.
@@ -70,50 +57,27 @@ pub(super) fn printable(text: &[u8]) -> String {
 
 impl From<Unreadable> for LogProblem {
     fn from(unreadable: Unreadable) -> LogProblem {
-        match unreadable {
-            Unreadable::Open(error) => LogProblem::Open(error),
-            Unreadable::Read(error) => LogProblem::Read(error),
-            Unreadable::Compression(kind) => LogProblem::Compression(kind),
-        }
+        LogProblem::Unreadable(unreadable)
     }
 }
 
-impl fmt::Display for LogError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.log)?;
-        if self.line > 0 {
-            write!(f, ":{}", self.line)?;
+impl Problem for LogProblem {
+    fn cause(&self) -> Option<&io::Error> {
+        match self {
+            LogProblem::Unreadable(unreadable) => unreadable.cause(),
+            _ => None,
         }
-        if self.column > 0 {
-            write!(f, ":{}", self.column)?;
-        }
-        write!(f, ": {}", self.problem)
     }
 }
 
 impl fmt::Display for LogProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LogProblem::Open(error) => write!(f, "cannot open the log: {error}"),
-            LogProblem::Read(error) => write!(f, "cannot read on: {error}"),
-            LogProblem::Compression(kind) => write!(
-                f,
-                "compressed with {kind}; only gzip and zstd are read, so decompress it first"
-            ),
+            LogProblem::Unreadable(unreadable) => unreadable.fmt(f),
             LogProblem::Whole(problem) | LogProblem::Record(problem) => f.write_str(problem),
             LogProblem::Field { name, expected, found } => {
                 write!(f, "{name}: expected {expected}, found \"{found}\"")
             }
-        }
-    }
-}
-
-// Written by hand: the message already includes that of the cause, so `source` returns only the cause of the cause.
-impl std::error::Error for LogError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
-            LogProblem::Open(error) | LogProblem::Read(error) => error.source(),
-            _ => None,
         }
     }
 }

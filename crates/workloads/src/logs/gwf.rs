@@ -4,15 +4,16 @@
 use std::io::BufRead;
 use std::sync::Arc;
 
+use super::Options;
 use super::error::{LogError, LogProblem};
 use super::keep::Kept;
 use super::names::Names;
 use super::notes::{NoteKind, Notes};
+use super::reader::Records;
+use super::source::Source;
 use super::text::Text;
-use super::{LogReader, Options};
-use crate::error::WorkloadError;
 use crate::swf::number::{self, Decimals};
-use crate::swf::{HeaderLine, Malformed, SkippedLines, SwfHeader, SwfRecord};
+use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord};
 use haggle_model::{Span, Time};
 
 /// The columns. The first 16 are those of the Standard Workload Format.
@@ -56,7 +57,8 @@ pub(super) struct Gwf {
     text: Text,
     header: SwfHeader,
     kept: Kept,
-    dropped: Vec<usize>,
+    /// Places of the columns of which nothing is used, and that fact about each.
+    dropped: Vec<(usize, String)>,
     /// Start and end of each column of the current line.
     places: Vec<(usize, usize)>,
     users: Names,
@@ -65,7 +67,6 @@ pub(super) struct Gwf {
     queues: Names,
     partitions: Names,
     notes: Notes,
-    finished: bool,
 }
 
 impl Gwf {
@@ -78,7 +79,7 @@ impl Gwf {
         let text = Text::new(input, log, malformed);
         let names = COLUMNS.map(str::to_owned);
         let kept = Kept::choose(&names, (IN_RECORD..COLUMNS.len()).collect(), &options.keep);
-        let (kept, dropped) = kept.map_err(|problem| text.error(0, problem))?;
+        let (kept, dropped) = kept.map_err(|problem| text.source.error(0, problem))?;
         let mut header = SwfHeader::default();
         header.push("Version", "2.2");
         Ok(Gwf {
@@ -93,28 +94,11 @@ impl Gwf {
             queues: Names::default(),
             partitions: Names::default(),
             notes: Notes::default(),
-            finished: false,
         })
     }
 
-    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
-        while self.text.next_line()? {
-            if self.text.buffer.trim_ascii_start().starts_with(b"#") {
-                continue;
-            }
-            match self.record() {
-                Ok(record) => return Ok(Some(record)),
-                Err((column, problem)) => {
-                    let error = self.text.error(column, problem);
-                    self.text.skip_or_fail(error)?;
-                }
-            }
-        }
-        Ok(None)
-    }
-
     fn record(&mut self) -> Result<SwfRecord, (usize, LogProblem)> {
-        let line = self.text.line;
+        let line = self.text.source.line;
         let text = &self.text.buffer[..];
         split(text, &mut self.places);
         let found = self.places.len();
@@ -151,9 +135,9 @@ impl Gwf {
             preceding_job: -1,
             think_time: Span::from_secs(-1),
         };
-        for &at in &self.dropped {
-            if row.token(at) != b"-1" {
-                self.notes.add(NoteKind::Dropped, format!("column {}", COLUMNS[at]), line);
+        for (at, fact) in &self.dropped {
+            if row.token(*at) != b"-1" {
+                self.notes.add(NoteKind::Dropped, fact, line);
             }
         }
         Ok(record)
@@ -217,38 +201,33 @@ impl Row<'_> {
     }
 }
 
-impl LogReader for Gwf {
-    fn log(&self) -> &Arc<str> {
-        &self.text.log
+impl Records for Gwf {
+    fn source(&self) -> &Source {
+        &self.text.source
     }
 
     fn header(&self) -> &SwfHeader {
         &self.header
     }
 
-    fn next_record(&mut self) -> Result<Option<SwfRecord>, WorkloadError> {
-        if self.finished {
-            return Ok(None);
+    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
+        while self.text.next_line()? {
+            if self.text.buffer.trim_ascii_start().starts_with(b"#") {
+                continue;
+            }
+            match self.record() {
+                Ok(record) => return Ok(Some(record)),
+                Err((column, problem)) => {
+                    let error = self.text.source.error(column, problem);
+                    self.text.source.skip_or_fail(error)?;
+                }
+            }
         }
-        let next = self.next_job();
-        self.finished = !matches!(next, Ok(Some(_)));
-        next.map_err(WorkloadError::Log)
-    }
-
-    fn line(&self) -> u64 {
-        self.text.line
-    }
-
-    fn skipped(&self) -> &SkippedLines {
-        &self.text.skipped
+        Ok(None)
     }
 
     fn notes(&self) -> &Notes {
         &self.notes
-    }
-
-    fn has_names(&self) -> bool {
-        true
     }
 
     fn names(&self) -> Vec<HeaderLine> {

@@ -10,7 +10,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::error::{LogError, LogProblem};
-use crate::swf::{Malformed, SkippedLines};
+use super::source::Source;
+use crate::lines::Unreadable;
+use crate::swf::Malformed;
 
 /// Most bytes of one value. Without a bound, a wrong file would be read into memory.
 const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -20,8 +22,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// The text, and the value that was found last.
 pub(super) struct Json<R> {
     input: R,
-    pub(super) log: Arc<str>,
-    malformed: Malformed,
+    /// The place is that of the value.
+    pub(super) source: Source,
     /// Keys of the lists whose elements are returned.
     wanted: &'static [&'static str],
     chunk: Vec<u8>,
@@ -32,10 +34,8 @@ pub(super) struct Json<R> {
     state: State,
     /// The value.
     pub(super) value: Vec<u8>,
-    /// The line at which it begins, from 1.
-    pub(super) line: u64,
+    /// The column at which it begins, from 1.
     column: usize,
-    pub(super) skipped: SkippedLines,
 }
 
 #[derive(Clone, Copy)]
@@ -62,8 +62,7 @@ impl<R: Read> Json<R> {
     ) -> Json<R> {
         Json {
             input,
-            log,
-            malformed,
+            source: Source::new(log, malformed),
             wanted,
             chunk: Vec::new(),
             at: 0,
@@ -71,9 +70,7 @@ impl<R: Read> Json<R> {
             next_column: 1,
             state: State::Start,
             value: Vec::new(),
-            line: 0,
             column: 0,
-            skipped: SkippedLines::default(),
         }
     }
 
@@ -152,7 +149,7 @@ impl<R: Read> Json<R> {
     /// Takes the next value; keeps its bytes if they are wanted.
     fn find_value(&mut self, keep: bool) -> Result<(), LogError> {
         let first = self.peek_value()?;
-        (self.line, self.column) = (self.next_line, self.next_column);
+        (self.source.line, self.column) = (self.next_line, self.next_column);
         self.value.clear();
         let mut depth = 0_u64;
         let (mut in_text, mut escaped) = (false, false);
@@ -215,7 +212,7 @@ impl<R: Read> Json<R> {
 
     fn peek(&mut self) -> Result<Option<u8>, LogError> {
         if self.at == self.chunk.len() {
-            self.fill().map_err(|error| self.at_next(LogProblem::Read(error)))?;
+            self.fill().map_err(|error| self.at_next(Unreadable::Read(error).into()))?;
         }
         Ok(self.chunk.get(self.at).copied())
     }
@@ -257,12 +254,12 @@ impl<R: Read> Json<R> {
     }
 
     fn at_next(&self, problem: LogProblem) -> LogError {
-        problem.at(&self.log, self.next_line, self.next_column)
+        problem.at(&self.source.log, self.next_line, self.next_column)
     }
 
     /// An error in the value that was found last.
     pub(super) fn error(&self, problem: LogProblem) -> LogError {
-        problem.at(&self.log, self.line, self.column)
+        self.source.error(self.column, problem)
     }
 
     /// An error of `serde_json` in the value that was found last, with its place in the text.
@@ -273,16 +270,11 @@ impl<R: Read> Json<R> {
         let below = (error.line() as u64).saturating_sub(1);
         let before = if below == 0 { self.column.saturating_sub(1) } else { 0 };
         let column = before + error.column();
-        LogProblem::Record(text.to_owned()).at(&self.log, self.line + below, column.max(1))
-    }
-
-    /// Skips the record with the error, if that is wanted and possible.
-    pub(super) fn skip_or_fail(&mut self, error: LogError) -> Result<(), LogError> {
-        if self.malformed == Malformed::Refuse || !error.problem.is_one_record() {
-            return Err(error);
-        }
-        self.skipped.add(&error);
-        Ok(())
+        LogProblem::Record(text.to_owned()).at(
+            &self.source.log,
+            self.source.line + below,
+            column.max(1),
+        )
     }
 }
 
@@ -427,7 +419,7 @@ mod tests {
         let mut found = Vec::new();
         while let Some(key) = json.next().map_err(|error| error.to_string())? {
             let value = String::from_utf8_lossy(&json.value).into_owned();
-            found.push((key, value, json.line));
+            found.push((key, value, json.source.line));
         }
         Ok(found)
     }

@@ -13,12 +13,12 @@ pub(super) struct Kept {
 
 impl Kept {
     /// The columns of `keep` among `names`. `others` has the places of the columns that no record uses;
-    /// those of them that are not kept are returned as well.
+    /// those of them that are not kept are returned as well, each with its name as a fact.
     pub(super) fn choose(
         names: &[String],
         others: Vec<usize>,
         keep: &[String],
-    ) -> Result<(Kept, Vec<usize>), LogProblem> {
+    ) -> Result<(Kept, Vec<(usize, String)>), LogProblem> {
         let mut places = Vec::new();
         for wanted in keep {
             if wanted == ALL {
@@ -34,7 +34,8 @@ impl Kept {
             };
             places.push(place);
         }
-        let dropped = others.into_iter().filter(|place| !places.contains(place)).collect();
+        let dropped = others.into_iter().filter(|place| !places.contains(place));
+        let dropped = dropped.map(|place| (place, format!("column {}", names[place]))).collect();
         let names = places.iter().map(|&place| names[place].clone()).collect();
         Ok((Kept { places, names }, dropped))
     }

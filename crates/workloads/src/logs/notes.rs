@@ -1,6 +1,5 @@
 //! Facts about a log that a reader cannot pass on unchanged: counted, with the first lines of each.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
@@ -26,7 +25,7 @@ pub struct Note {
     /// The way in which the value differs.
     pub kind: NoteKind,
     /// The fact: `step of a job`.
-    pub fact: Cow<'static, str>,
+    pub fact: String,
     /// Lines, or records of formats that have no lines.
     pub count: u64,
     /// Numbers of the first lines, from 1.
@@ -45,12 +44,15 @@ impl Notes {
     pub const NONE: Notes = Notes(Vec::new());
 
     /// Counts a fact about a line.
-    pub(crate) fn add(&mut self, kind: NoteKind, fact: impl Into<Cow<'static, str>>, line: u64) {
-        let fact = fact.into();
+    pub(crate) fn add(&mut self, kind: NoteKind, fact: impl AsRef<str>, line: u64) {
+        let fact = fact.as_ref();
         let known = self.0.iter_mut().find(|it| it.kind == kind && it.fact == fact);
         match known {
             Some(note) => note.count_line(line),
-            None => self.0.push(Note { kind, fact, count: 1, lines: vec![line], last: line }),
+            None => {
+                let fact = fact.to_owned();
+                self.0.push(Note { kind, fact, count: 1, lines: vec![line], last: line });
+            }
         }
     }
 

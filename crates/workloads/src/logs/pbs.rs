@@ -7,15 +7,16 @@ mod resources;
 use std::io::BufRead;
 use std::sync::Arc;
 
+use super::Options;
 use super::error::{LogError, LogProblem};
 use super::keep::Kept;
 use super::names::Names;
 use super::notes::{NoteKind, Notes};
+use super::reader::Records;
 use super::slurm;
+use super::source::Source;
 use super::text::Text;
-use super::{LogReader, Options};
-use crate::error::WorkloadError;
-use crate::swf::{HeaderLine, Malformed, SkippedLines, SwfHeader, SwfRecord, UNKNOWN_SPAN, number};
+use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord, UNKNOWN_SPAN, number};
 use haggle_model::{Span, Time};
 
 /// Keys that a record uses.
@@ -56,7 +57,6 @@ pub(super) struct Pbs {
     groups: Names,
     queues: Names,
     notes: Notes,
-    finished: bool,
 }
 
 impl Pbs {
@@ -76,27 +76,12 @@ impl Pbs {
             groups: Names::default(),
             queues: Names::default(),
             notes: Notes::default(),
-            finished: false,
         }
-    }
-
-    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
-        while self.text.next_line()? {
-            match self.record() {
-                Ok(Some(record)) => return Ok(Some(record)),
-                Ok(None) => {}
-                Err(problem) => {
-                    let error = self.text.error(0, problem);
-                    self.text.skip_or_fail(error)?;
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// The record of the current line; `None` if it is not the end of a job.
     fn record(&mut self) -> Result<Option<SwfRecord>, LogProblem> {
-        let line = self.text.line;
+        let line = self.text.source.line;
         let mut parts = self.text.buffer.splitn(4, |&byte| byte == b';');
         let (Some(_), Some(kind), Some(id)) = (parts.next(), parts.next(), parts.next()) else {
             let problem =
@@ -311,38 +296,31 @@ impl<'a> Values<'a> {
     }
 }
 
-impl LogReader for Pbs {
-    fn log(&self) -> &Arc<str> {
-        &self.text.log
+impl Records for Pbs {
+    fn source(&self) -> &Source {
+        &self.text.source
     }
 
     fn header(&self) -> &SwfHeader {
         &self.header
     }
 
-    fn next_record(&mut self) -> Result<Option<SwfRecord>, WorkloadError> {
-        if self.finished {
-            return Ok(None);
+    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
+        while self.text.next_line()? {
+            match self.record() {
+                Ok(Some(record)) => return Ok(Some(record)),
+                Ok(None) => {}
+                Err(problem) => {
+                    let error = self.text.source.error(0, problem);
+                    self.text.source.skip_or_fail(error)?;
+                }
+            }
         }
-        let next = self.next_job();
-        self.finished = !matches!(next, Ok(Some(_)));
-        next.map_err(WorkloadError::Log)
-    }
-
-    fn line(&self) -> u64 {
-        self.text.line
-    }
-
-    fn skipped(&self) -> &SkippedLines {
-        &self.text.skipped
+        Ok(None)
     }
 
     fn notes(&self) -> &Notes {
         &self.notes
-    }
-
-    fn has_names(&self) -> bool {
-        true
     }
 
     fn names(&self) -> Vec<HeaderLine> {

@@ -15,10 +15,11 @@ use super::error::{LogError, LogProblem, printable};
 use super::keep::Kept;
 use super::names::Names;
 use super::notes::{NoteKind, Notes};
+use super::reader::Records;
+use super::source::Source;
 use super::zone::{A_TIME, Clock};
-use super::{LogReader, Options, slurm};
-use crate::error::WorkloadError;
-use crate::swf::{HeaderLine, Malformed, SkippedLines, SwfHeader, SwfRecord, UNKNOWN_SPAN};
+use super::{Options, slurm};
+use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord, UNKNOWN_SPAN};
 use haggle_model::{Span, Time};
 
 /// Reads records one by one.
@@ -28,13 +29,12 @@ pub(super) struct Table {
     missing: Vec<String>,
     places: Places,
     kept: Kept,
-    /// Places of the columns of which nothing is used.
-    dropped: Vec<usize>,
+    /// Places of the columns of which nothing is used, and that fact about each.
+    dropped: Vec<(usize, String)>,
     clock: Clock,
     labels: Labels,
     notes: Notes,
     count: i64,
-    finished: bool,
 }
 
 /// The columns of a record in the table.
@@ -88,10 +88,11 @@ impl Table {
     ) -> Result<Table, LogError> {
         let rows = Csv::new(input, log, mapping.separator, malformed)?;
         let mut used = Vec::new();
-        let places = Places::find(mapping, rows.names(), &mut used).map_err(|it| rows.error(it))?;
+        let places = Places::find(mapping, rows.names(), &mut used)
+            .map_err(|it| rows.source().error(0, it))?;
         let others = (0..rows.names().len()).filter(|at| !used.contains(at)).collect();
         let kept = Kept::choose(rows.names(), others, &options.keep);
-        let (kept, dropped) = kept.map_err(|problem| rows.error(problem))?;
+        let (kept, dropped) = kept.map_err(|problem| rows.source().error(0, problem))?;
         let zone = options.zone.clone().or_else(|| mapping.time_zone.clone());
         let mut header = Options { zone: zone.clone(), ..Options::default() }.header();
         if let Some(size) = mapping.machine_size {
@@ -108,25 +109,11 @@ impl Table {
             labels: Labels::default(),
             notes: Notes::default(),
             count: 0,
-            finished: false,
         })
     }
 
-    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
-        while self.rows.next()? {
-            match self.record() {
-                Ok(record) => return Ok(Some(record)),
-                Err(problem) => {
-                    let error = self.rows.error(problem);
-                    self.rows.skip_or_fail(error)?;
-                }
-            }
-        }
-        Ok(None)
-    }
-
     fn record(&mut self) -> Result<SwfRecord, LogProblem> {
-        let line = self.rows.line();
+        let line = self.rows.source().line;
         self.count += 1;
         let row = Row { rows: &self.rows, missing: &self.missing };
         let places = &self.places;
@@ -205,9 +192,8 @@ impl Table {
             partition: row.label(places.partition, partitions, None, notes, line)?,
             ..SwfRecord::unknown(number, submit.unwrap_or(Time::ZERO + UNKNOWN_SPAN))
         };
-        for &at in &self.dropped {
-            if row.known(at).is_some() {
-                let fact = format!("column {}", self.rows.names()[at]);
+        for (at, fact) in &self.dropped {
+            if row.known(*at).is_some() {
                 self.notes.add(NoteKind::Dropped, fact, line);
             }
         }
@@ -462,30 +448,26 @@ impl<'a> Row<'a> {
     }
 }
 
-impl LogReader for Table {
-    fn log(&self) -> &Arc<str> {
-        self.rows.log()
+impl Records for Table {
+    fn source(&self) -> &Source {
+        self.rows.source()
     }
 
     fn header(&self) -> &SwfHeader {
         &self.header
     }
 
-    fn next_record(&mut self) -> Result<Option<SwfRecord>, WorkloadError> {
-        if self.finished {
-            return Ok(None);
+    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
+        while self.rows.next()? {
+            match self.record() {
+                Ok(record) => return Ok(Some(record)),
+                Err(problem) => {
+                    let error = self.rows.source().error(0, problem);
+                    self.rows.source_mut().skip_or_fail(error)?;
+                }
+            }
         }
-        let next = self.next_job();
-        self.finished = !matches!(next, Ok(Some(_)));
-        next.map_err(WorkloadError::Log)
-    }
-
-    fn line(&self) -> u64 {
-        self.rows.line()
-    }
-
-    fn skipped(&self) -> &SkippedLines {
-        self.rows.skipped()
+        Ok(None)
     }
 
     fn notes(&self) -> &Notes {

@@ -2,33 +2,19 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 
 use super::record::FIELD_NAMES;
 use crate::lines::Unreadable;
+use crate::placed::{Placed, Problem};
 
-/// A problem in a log with its place: `ctc.swf:17:25: field 4 (run time): …`.
-#[derive(Debug)]
-pub struct SwfError {
-    /// The log as the user named it, or `<stdin>`.
-    pub log: Arc<str>,
-    /// Line, from 1; 0 = the problem is with the log as a whole.
-    pub line: u64,
-    /// Byte column in the line, from 1; 0 = the problem is with the line as a whole.
-    pub column: usize,
-    /// The problem.
-    pub problem: SwfProblem,
-}
+/// A problem in a log with its place.
+pub type SwfError = Placed<SwfProblem>;
 
 /// A problem of a log or of one of its lines.
 #[derive(Debug)]
 pub enum SwfProblem {
-    /// The log could not be opened.
-    Open(io::Error),
-    /// The log could not be read on, or its compressed data are damaged.
-    Read(io::Error),
-    /// The log is compressed in a format that is not supported.
-    Compression(&'static str),
+    /// The log cannot be read.
+    Unreadable(Unreadable),
     /// The first line that is no comment looks like another format.
     NotSwf(OtherFormat),
     /// The header comments take more than this many bytes.
@@ -123,36 +109,23 @@ impl SwfProblem {
 
 impl From<Unreadable> for SwfProblem {
     fn from(unreadable: Unreadable) -> SwfProblem {
-        match unreadable {
-            Unreadable::Open(error) => SwfProblem::Open(error),
-            Unreadable::Read(error) => SwfProblem::Read(error),
-            Unreadable::Compression(kind) => SwfProblem::Compression(kind),
-        }
+        SwfProblem::Unreadable(unreadable)
     }
 }
 
-impl fmt::Display for SwfError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.log)?;
-        if self.line > 0 {
-            write!(f, ":{}", self.line)?;
+impl Problem for SwfProblem {
+    fn cause(&self) -> Option<&io::Error> {
+        match self {
+            SwfProblem::Unreadable(unreadable) => unreadable.cause(),
+            _ => None,
         }
-        if self.column > 0 {
-            write!(f, ":{}", self.column)?;
-        }
-        write!(f, ": {}", self.problem)
     }
 }
 
 impl fmt::Display for SwfProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SwfProblem::Open(error) => write!(f, "cannot open the log: {error}"),
-            SwfProblem::Read(error) => write!(f, "cannot read on: {error}"),
-            SwfProblem::Compression(kind) => write!(
-                f,
-                "compressed with {kind}; only gzip and zstd are read, so decompress it first"
-            ),
+            SwfProblem::Unreadable(unreadable) => unreadable.fmt(f),
             SwfProblem::NotSwf(kind) => {
                 write!(
                     f,
@@ -167,16 +140,6 @@ impl fmt::Display for SwfProblem {
                 let name = FIELD_NAMES.get(*index).unwrap_or(&"unknown");
                 write!(f, "field {} ({name}): expected {expected}, found \"{found}\"", index + 1)
             }
-        }
-    }
-}
-
-// Written by hand: the message already includes that of the cause, so `source` returns only the cause of the cause.
-impl std::error::Error for SwfError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
-            SwfProblem::Open(error) | SwfProblem::Read(error) => error.source(),
-            _ => None,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::header::SwfHeader;
 use super::number::{self, Decimals};
 use super::record::SwfRecord;
 use super::scan;
-use crate::lines::{self, Found};
+use crate::lines::{self, Found, Unreadable};
 use haggle_model::Time;
 
 pub use crate::lines::LINE_BYTES_MAX;
@@ -192,7 +192,7 @@ impl<R: BufRead> SwfReader<R> {
     /// Reads the next line into the buffer; `false` at the end of the log.
     fn next_line(&mut self) -> Result<bool, SwfProblem> {
         let found =
-            lines::fill_line(&mut self.input, &mut self.buffer).map_err(SwfProblem::Read)?;
+            lines::fill_line(&mut self.input, &mut self.buffer).map_err(Unreadable::Read)?;
         if found != Found::End {
             self.line += 1;
         }

@@ -10,14 +10,15 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::super::Options;
 use super::super::error::{LogError, LogProblem};
 use super::super::json::{Json, Members, Number};
 use super::super::keep::Kept;
 use super::super::notes::{NoteKind, Notes};
-use super::super::{LogReader, Options};
+use super::super::reader::Records;
+use super::super::source::Source;
 use super::{Accounting, Label, Limit, Memory, SlurmJob, State};
-use crate::error::WorkloadError;
-use crate::swf::{HeaderLine, Malformed, SkippedLines, SwfHeader, SwfRecord};
+use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord};
 use haggle_model::{Span, Time};
 
 const WANTED: &[&str] = &["jobs"];
@@ -51,7 +52,6 @@ pub(in super::super) struct SacctJson {
     further: Vec<String>,
     accounting: Accounting,
     notes: Notes,
-    finished: bool,
 }
 
 impl SacctJson {
@@ -69,22 +69,11 @@ impl SacctJson {
             further: Vec::new(),
             accounting: Accounting::default(),
             notes: Notes::default(),
-            finished: false,
         }
-    }
-
-    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
-        while self.json.next()?.is_some() {
-            match self.record() {
-                Ok(record) => return Ok(Some(record)),
-                Err(error) => self.json.skip_or_fail(error)?,
-            }
-        }
-        Ok(None)
     }
 
     fn record(&mut self) -> Result<SwfRecord, LogError> {
-        let line = self.json.line;
+        let line = self.json.source.line;
         let members: Members<'_> = serde_json::from_slice(&self.json.value)
             .map_err(|error| self.json.value_error(&error))?;
         let fail = |problem| self.json.error(problem);
@@ -403,38 +392,27 @@ fn limit(number: Number) -> Result<Limit, LogProblem> {
     }
 }
 
-impl LogReader for SacctJson {
-    fn log(&self) -> &Arc<str> {
-        &self.json.log
+impl Records for SacctJson {
+    fn source(&self) -> &Source {
+        &self.json.source
     }
 
     fn header(&self) -> &SwfHeader {
         &self.header
     }
 
-    fn next_record(&mut self) -> Result<Option<SwfRecord>, WorkloadError> {
-        if self.finished {
-            return Ok(None);
+    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
+        while self.json.next()?.is_some() {
+            match self.record() {
+                Ok(record) => return Ok(Some(record)),
+                Err(error) => self.json.source.skip_or_fail(error)?,
+            }
         }
-        let next = self.next_job();
-        self.finished = !matches!(next, Ok(Some(_)));
-        next.map_err(WorkloadError::Log)
-    }
-
-    fn line(&self) -> u64 {
-        self.json.line
-    }
-
-    fn skipped(&self) -> &SkippedLines {
-        &self.json.skipped
+        Ok(None)
     }
 
     fn notes(&self) -> &Notes {
         &self.notes
-    }
-
-    fn has_names(&self) -> bool {
-        true
     }
 
     fn names(&self) -> Vec<HeaderLine> {

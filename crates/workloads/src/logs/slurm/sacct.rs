@@ -17,15 +17,16 @@ use std::sync::Arc;
 use fields::{Field, Fields};
 use split::Split;
 
+use super::super::Options;
 use super::super::error::{LogError, LogProblem};
 use super::super::notes::{NoteKind, Notes};
+use super::super::reader::Records;
+use super::super::source::Source;
 use super::super::text::Text;
 use super::super::zone::{A_TIME, Clock};
-use super::super::{LogReader, Options};
 use super::units::{self, Id};
 use super::{Accounting, Label, Memory, SlurmJob, State};
-use crate::error::WorkloadError;
-use crate::swf::{HeaderLine, Malformed, SkippedLines, SwfHeader, SwfRecord};
+use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord};
 use haggle_model::{Span, Time};
 
 /// Reads records one by one.
@@ -37,7 +38,6 @@ pub(in super::super) struct Sacct {
     clock: Clock,
     accounting: Accounting,
     notes: Notes,
-    finished: bool,
 }
 
 impl Sacct {
@@ -52,13 +52,13 @@ impl Sacct {
         let (split, fields) = if options.columns.is_empty() {
             text.next_line()?;
             let (split, names) =
-                Split::of_names(&text.buffer).map_err(|problem| text.error(0, problem))?;
+                Split::of_names(&text.buffer).map_err(|problem| text.source.error(0, problem))?;
             (split, names)
         } else {
             (Split::default(), options.columns.clone())
         };
         let fields =
-            Fields::new(fields, &options.keep).map_err(|problem| text.error(0, problem))?;
+            Fields::new(fields, &options.keep).map_err(|problem| text.source.error(0, problem))?;
         Ok(Sacct {
             text,
             header: options.header(),
@@ -67,31 +67,12 @@ impl Sacct {
             clock: Clock::new(options.zone.clone()),
             accounting: Accounting::default(),
             notes: Notes::default(),
-            finished: false,
         })
-    }
-
-    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
-        while self.text.next_line()? {
-            if self.split.is_names(&self.text.buffer) {
-                self.notes.add(NoteKind::Dropped, "line of names again", self.text.line);
-                continue;
-            }
-            match self.record() {
-                Ok(Some(record)) => return Ok(Some(record)),
-                Ok(None) => {}
-                Err((column, problem)) => {
-                    let error = self.text.error(column, problem);
-                    self.text.skip_or_fail(error)?;
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// The record of the current line; `None` for the step of a job.
     fn record(&mut self) -> Result<Option<SwfRecord>, (usize, LogProblem)> {
-        let line = self.text.line;
+        let line = self.text.source.line;
         let joined = self.split.line(&self.text.buffer, &self.fields).map_err(|it| (0, it))?;
         let row = Row { text: &self.text.buffer, fields: &self.fields, split: &self.split };
         let (id, task) = row.id()?;
@@ -106,9 +87,9 @@ impl Sacct {
         note_id(id, task, &mut self.notes, line);
         let job = row.job(id, &self.clock, &mut self.notes, line)?;
         let record = self.accounting.record(&job, &mut self.notes, line);
-        for (name, at) in self.fields.dropped() {
-            if is_known(row.value(at)) {
-                self.notes.add(NoteKind::Dropped, format!("column {name}"), line);
+        for (at, fact) in &self.fields.dropped {
+            if is_known(row.value(*at)) {
+                self.notes.add(NoteKind::Dropped, fact, line);
             }
         }
         record.map(Some).map_err(|problem| (0, problem))
@@ -293,38 +274,35 @@ impl<'a> Row<'a> {
 /// Description of the expected text where a length of time could not be read.
 const A_LENGTH: &str = "a length of time such as 1-02:03:04";
 
-impl LogReader for Sacct {
-    fn log(&self) -> &Arc<str> {
-        &self.text.log
+impl Records for Sacct {
+    fn source(&self) -> &Source {
+        &self.text.source
     }
 
     fn header(&self) -> &SwfHeader {
         &self.header
     }
 
-    fn next_record(&mut self) -> Result<Option<SwfRecord>, WorkloadError> {
-        if self.finished {
-            return Ok(None);
+    fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
+        while self.text.next_line()? {
+            if self.split.is_names(&self.text.buffer) {
+                self.notes.add(NoteKind::Dropped, "line of names again", self.text.source.line);
+                continue;
+            }
+            match self.record() {
+                Ok(Some(record)) => return Ok(Some(record)),
+                Ok(None) => {}
+                Err((column, problem)) => {
+                    let error = self.text.source.error(column, problem);
+                    self.text.source.skip_or_fail(error)?;
+                }
+            }
         }
-        let next = self.next_job();
-        self.finished = !matches!(next, Ok(Some(_)));
-        next.map_err(WorkloadError::Log)
-    }
-
-    fn line(&self) -> u64 {
-        self.text.line
-    }
-
-    fn skipped(&self) -> &SkippedLines {
-        &self.text.skipped
+        Ok(None)
     }
 
     fn notes(&self) -> &Notes {
         &self.notes
-    }
-
-    fn has_names(&self) -> bool {
-        true
     }
 
     fn names(&self) -> Vec<HeaderLine> {

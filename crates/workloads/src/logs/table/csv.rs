@@ -4,8 +4,9 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use super::super::error::{LogError, LogProblem};
+use super::super::source::Source;
 use super::super::text::Text;
-use crate::swf::{Malformed, SkippedLines};
+use crate::swf::Malformed;
 
 /// Most columns of a table.
 const COLUMNS_MAX: usize = 4_096;
@@ -42,26 +43,22 @@ impl Csv {
             values: Vec::new(),
             ends: Vec::new(),
         };
-        rows.split().map_err(|problem| rows.text.error(0, problem))?;
+        rows.split().map_err(|problem| rows.text.source.error(0, problem))?;
         let name = |at| String::from_utf8_lossy(rows.value(at)).into_owned();
         rows.names = (0..rows.ends.len()).map(name).collect();
         Ok(rows)
     }
 
-    pub(super) fn log(&self) -> &Arc<str> {
-        &self.text.log
+    pub(super) fn source(&self) -> &Source {
+        &self.text.source
+    }
+
+    pub(super) fn source_mut(&mut self) -> &mut Source {
+        &mut self.text.source
     }
 
     pub(super) fn names(&self) -> &[String] {
         &self.names
-    }
-
-    pub(super) fn line(&self) -> u64 {
-        self.text.line
-    }
-
-    pub(super) fn skipped(&self) -> &SkippedLines {
-        &self.text.skipped
     }
 
     /// Reads the next row; `false` at the end.
@@ -71,8 +68,8 @@ impl Csv {
             match found {
                 Ok(()) => return Ok(true),
                 Err(problem) => {
-                    let error = self.text.error(0, problem);
-                    self.text.skip_or_fail(error)?;
+                    let error = self.text.source.error(0, problem);
+                    self.text.source.skip_or_fail(error)?;
                 }
             }
         }
@@ -83,14 +80,6 @@ impl Csv {
     pub(super) fn value(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         self.values[start..self.ends[at]].trim_ascii()
-    }
-
-    pub(super) fn error(&self, problem: LogProblem) -> LogError {
-        self.text.error(0, problem)
-    }
-
-    pub(super) fn skip_or_fail(&mut self, error: LogError) -> Result<(), LogError> {
-        self.text.skip_or_fail(error)
     }
 
     fn check_count(&self) -> Result<(), LogProblem> {

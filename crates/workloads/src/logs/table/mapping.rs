@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use super::super::error::{LogError, LogProblem};
 use super::super::zone::Zone;
+use crate::lines::Unreadable;
 
 /// The mapping of a table of jobs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -240,8 +241,8 @@ impl Mapping {
     /// Reads the mapping file at `path`.
     pub fn open(path: &Path) -> Result<Mapping, LogError> {
         let file: Arc<str> = Arc::from(path.display().to_string());
-        let text =
-            fs::read_to_string(path).map_err(|error| LogProblem::Open(error).at(&file, 0, 0))?;
+        let text = fs::read_to_string(path)
+            .map_err(|error| LogProblem::from(Unreadable::Open(error)).at(&file, 0, 0))?;
         Mapping::parse(&text)
             .map_err(|(line, column, text)| LogProblem::Whole(text).at(&file, line, column))
     }

@@ -89,7 +89,7 @@ pub(super) struct Fields {
     at: [Option<usize>; NAMES.len()],
     kept: Kept,
     /// Places of the columns of which nothing is used.
-    dropped: Vec<usize>,
+    pub(super) dropped: Vec<(usize, String)>,
     /// Places of the columns that may contain the delimiter.
     pub(super) texts: Vec<usize>,
 }
@@ -161,11 +161,6 @@ impl Fields {
     /// The columns that are kept.
     pub(super) fn kept(&self) -> &Kept {
         &self.kept
-    }
-
-    /// Names and places of the columns of which nothing is used.
-    pub(super) fn dropped(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.dropped.iter().map(|&at| (self.name(at), at))
     }
 
     /// True if the values of a line may belong to their columns: they have the form of times, numbers and
