@@ -25,7 +25,7 @@ use crate::protocol::{
 use crate::{Actor, AnyActor, Outbox};
 use followers::{Followers, Named};
 use serde::{Deserialize, Serialize};
-use tasks::{Tasks, Turn, staged_at};
+use tasks::{Tasks, staged_at};
 
 /// Users as a scenario describes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,17 @@ pub struct User {
     followers: Followers,
 }
 
+/// Time at which a job that has come may be submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// At this time, if its user allows.
+    At(Time),
+    /// After the end of other jobs.
+    Later,
+    /// Never: another job ended otherwise than it must.
+    Never,
+}
+
 /// Remaining alternatives to a window.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Options {
@@ -94,11 +105,12 @@ impl User {
         let submission = Submission { job, class: self.config.class, user: self.config.me };
         let entry = self.desk.take_in(self.config.me, submission, None);
         let Some(entry) = entry else { return false };
-        match (task.map_or(Turn::Now, |task| self.tasks.take_in(&task, out)), ready) {
+        let turn = task.map_or(Turn::At(now), |task| self.tasks.take_in(now, &task, out));
+        match (turn, ready) {
             (Turn::Later, _) => {}
             (Turn::Never, _) => drop(self.give_up(now, id, out)),
-            (Turn::Now, Some(ready)) => out.wake(ready, Timer::JobReady { job: id }),
-            (Turn::Now, None) => submit(&self.config, now, entry, out),
+            (Turn::At(_), Some(ready)) => out.wake(ready, Timer::JobReady { job: id }),
+            (Turn::At(_), None) => submit(&self.config, now, entry, out),
         }
         true
     }
@@ -122,16 +134,16 @@ impl User {
     }
 
     /// The turns of some jobs are known. Each end that this leads to gives further turns.
-    fn follow(&mut self, now: Time, turns: Vec<(JobId, followers::Turn)>, out: &mut Outbox) {
+    fn follow(&mut self, now: Time, turns: Vec<(JobId, Turn)>, out: &mut Outbox) {
         let mut turns = VecDeque::from(turns);
         while let Some((job, turn)) = turns.pop_front() {
             match turn {
-                followers::Turn::At(from) if from > now => {
+                Turn::At(from) if from > now => {
                     out.wake(from, Timer::JobReady { job });
                 }
-                followers::Turn::At(_) => self.on_job_ready(now, job, out),
-                followers::Turn::Later => {}
-                followers::Turn::Never => turns.extend(self.give_up(now, job, out)),
+                Turn::At(_) => self.on_job_ready(now, job, out),
+                Turn::Later => {}
+                Turn::Never => turns.extend(self.give_up(now, job, out)),
             }
         }
     }
@@ -199,12 +211,7 @@ impl User {
     }
 
     /// Records a job that is never submitted. Returns the turns that this gives to its followers.
-    fn give_up(
-        &mut self,
-        now: Time,
-        job: JobId,
-        out: &mut Outbox,
-    ) -> Vec<(JobId, followers::Turn)> {
+    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Vec<(JobId, Turn)> {
         let Some(mut entry) = self.desk.close(job) else { return Vec::new() };
         match self.followers.release(job) {
             true => Arc::make_mut(&mut entry.submission.job).move_to(now),

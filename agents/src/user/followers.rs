@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_model::{FollowOn, Following, Job, JobId, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::Turn;
+
 /// A job of a workload, by the number that jobs of this workload use to name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Named {
@@ -21,17 +23,6 @@ impl Named {
     pub(super) fn of(job: &Job) -> Named {
         Named { workload: job.workload, number: job.number }
     }
-}
-
-/// Time at which a job may be submitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// At this time.
-    At(Time),
-    /// After the end of others.
-    Later,
-    /// Never.
-    Never,
 }
 
 /// The jobs that wait for the end of others, and those that others follow.

@@ -9,27 +9,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_model::workflow::{Input, Staged, WorkflowCame};
-use haggle_model::{ActorId, Job, JobId, Observation};
+use haggle_model::{ActorId, Job, JobId, Observation, Time};
 use haggle_workflows::ledger::{Ledger, Member, WorkflowId};
 use haggle_workflows::{TaskId, Workflow};
 use serde::{Deserialize, Serialize};
 
+use super::Turn;
 use crate::Outbox;
 
 /// The workflows that a user submits task by task.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tasks(Ledger);
-
-/// Time at which a job that has come may be submitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// As soon as its user allows.
-    Now,
-    /// When its parents are done.
-    Later,
-    /// Never: a parent was not completed.
-    Never,
-}
 
 impl Tasks {
     /// None of these workflows has come yet.
@@ -39,8 +29,8 @@ impl Tasks {
 
     /// A job has come. A job of no workflow in the ledger does not wait: if it is a task, the
     /// scheduler of a grid lets it wait.
-    pub(super) fn take_in(&mut self, job: &Job, out: &mut Outbox) -> Turn {
-        let Some(task) = &job.task else { return Turn::Now };
+    pub(super) fn take_in(&mut self, now: Time, job: &Job, out: &mut Outbox) -> Turn {
+        let Some(task) = &job.task else { return Turn::At(now) };
         let workflow = WorkflowId { workload: job.workload, number: task.workflow };
         if let Some(graph) = self.0.unheard_of(workflow) {
             out.observe(Observation::WorkflowCame(WorkflowCame {
@@ -51,7 +41,7 @@ impl Tasks {
             }));
         }
         match self.0.submit(job.id, Member { workflow, task: TaskId(task.task) }) {
-            Some(true) | None => Turn::Now,
+            Some(true) | None => Turn::At(now),
             Some(false) if self.0.is_barred(job.id) => Turn::Never,
             Some(false) => Turn::Later,
         }
