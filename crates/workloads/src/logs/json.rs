@@ -3,6 +3,7 @@
 //! The elements of long lists are returned one at a time, so that only one of them is in memory. Values are found
 //! by their brackets and quotes here; `serde_json` reads them.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -279,7 +280,7 @@ impl<R: Read> Json<R> {
 }
 
 /// The members of an object, in their order, with values that are not read yet.
-pub(super) struct Members<'a>(pub(super) Vec<(&'a str, &'a RawValue)>);
+pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
     /// The value of a member; `None` if it is missing or null.
@@ -299,8 +300,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
         struct Object;
 
+        /// A name with an escape is no part of the text.
+        #[derive(serde::Deserialize)]
+        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
         impl<'de> Visitor<'de> for Object {
-            type Value = Vec<(&'de str, &'de RawValue)>;
+            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
@@ -308,8 +313,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
+                while let Some((Name(name), value)) = map.next_entry()? {
+                    members.push((name, value));
                 }
                 Ok(members)
             }
@@ -437,6 +442,14 @@ mod tests {
         let found: Vec<_> =
             found.iter().map(|(key, text, line)| (*key, text.as_str(), *line)).collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn names_of_members_may_have_escapes() {
+        let members: Members<'_> =
+            serde_json::from_str(r#"{"jo\u0062": 7, "a": null}"#).expect("an object");
+        assert_eq!(members.read("job").ok(), Some(Some(7)));
+        assert_eq!(members.read::<u8>("a").ok(), Some(None));
     }
 
     #[test]

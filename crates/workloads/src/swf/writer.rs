@@ -10,8 +10,8 @@ use haggle_model::time::MICROS_PER_SECOND;
 /// Writes the header's comments.
 pub fn write_header(out: &mut impl Write, header: &SwfHeader) -> io::Result<()> {
     for line in &header.lines {
-        // A line feed inside a value would end the comment.
-        let value = line.value.replace(['\n', '\r'], " ");
+        // A line feed inside a value would end the comment; other control characters would command a terminal.
+        let value = line.value.replace(|it: char| it.is_control() && it != '\t', " ");
         if line.key.is_empty() {
             writeln!(out, "; {value}")?;
         } else {
@@ -46,8 +46,8 @@ impl<W: Write> SwfWriter<W> {
         self.write_with(record, &[])
     }
 
-    /// Writes one record, and values behind the eighteenth column. An empty value is -1; white space in a
-    /// value becomes `_`, because it separates columns.
+    /// Writes one record, and values behind the eighteenth column. An empty value is -1; white space and control
+    /// characters in a value become `_`, because they would separate columns or command a terminal.
     pub fn write_with(&mut self, record: &SwfRecord, further: &[String]) -> io::Result<()> {
         self.line.clear();
         push_record(&mut self.line, record);
@@ -97,7 +97,8 @@ fn push_word(line: &mut Vec<u8>, value: &str) {
     if value.is_empty() {
         line.extend_from_slice(b"-1");
     }
-    line.extend(value.bytes().map(|byte| if byte.is_ascii_whitespace() { b'_' } else { byte }));
+    let is_odd = |byte: u8| byte == b' ' || byte.is_ascii_control();
+    line.extend(value.bytes().map(|byte| if is_odd(byte) { b'_' } else { byte }));
 }
 
 /// Seconds, with decimals only if they are needed, because some readers accept only integers.
@@ -206,13 +207,22 @@ mod tests {
     fn values_behind_the_eighteenth_column_are_read_back() {
         let mut writer =
             SwfWriter::new(Vec::new(), &SwfHeader::default()).expect("memory takes it");
-        let further = ["4", "", "two words", "caf\u{e9}"].map(str::to_owned);
+        let further = ["4", "", "two words", "caf\u{e9}\u{1b}"].map(str::to_owned);
         let record = SwfRecord::unknown(3, Time::from_secs(7));
         writer.write_with(&record, &further).expect("memory takes it");
         let bytes = writer.finish().expect("memory takes it");
         let mut reader = SwfReader::new(&bytes[..], "a", Malformed::Refuse).expect("readable");
         assert_eq!(reader.next().and_then(Result::ok), Some(record));
-        assert_eq!(reader.further(), ["4", "-1", "two_words", "caf\u{e9}"]);
+        assert_eq!(reader.further(), ["4", "-1", "two_words", "caf\u{e9}_"]);
+    }
+
+    #[test]
+    fn header_values_command_no_terminal_and_end_no_line() {
+        let mut header = SwfHeader::default();
+        header.push("Queue", "1 a\u{1b}[2J\nb\u{9b}c");
+        let writer = SwfWriter::new(Vec::new(), &header).expect("memory takes it");
+        let bytes = writer.finish().expect("memory takes it");
+        assert_eq!(String::from_utf8_lossy(&bytes), "; Queue: 1 a [2J b c\n");
     }
 
     #[test]

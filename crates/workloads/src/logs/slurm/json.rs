@@ -87,7 +87,7 @@ impl SacctJson {
         let record = self.accounting.record(&job, &mut self.notes, line).map_err(fail)?;
         let kept = self.kept.as_ref().map_or(&[][..], Kept::names);
         for (name, value) in &members.0 {
-            let is_used = USED.contains(name) || kept.iter().any(|it| it == name);
+            let is_used = USED.contains(&&**name) || kept.iter().any(|it| it == name);
             if !is_used && !matches!(value.get(), "null" | "\"\"" | "[]" | "{}") {
                 self.notes.add(NoteKind::Dropped, format!("member {name}"), line);
             }
@@ -103,7 +103,7 @@ impl SacctJson {
 
 /// The columns to keep among the members of a job.
 fn keep(members: &Members<'_>, keep: &[String]) -> Result<Kept, LogProblem> {
-    let names: Vec<String> = members.0.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let names: Vec<String> = members.0.iter().map(|(name, _)| name.to_string()).collect();
     let others = (0..names.len()).filter(|&at| !USED.contains(&names[at].as_str())).collect();
     Ok(Kept::choose(&names, others, keep)?.0)
 }
