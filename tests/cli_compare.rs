@@ -1,7 +1,7 @@
 //! `haggle compare`: the differences between two runs.
 
 use crate::cli_explain::SAVING;
-use crate::command::Folder;
+use crate::command::{Folder, succeeds};
 use crate::small_runs::runs;
 
 #[test]
@@ -106,6 +106,27 @@ fn a_comparison_as_json_has_the_same_facts() {
     for fact in ["exit code: 1", "\"identical\": false", "\"later\": 1", "\"start_b\": 150.0"] {
         assert!(said.contains(fact), "{fact} is not in {said}");
     }
+}
+
+/// Two users with one workload have two jobs with each number.
+#[test]
+fn jobs_of_users_with_one_workload_are_all_compared() {
+    let user = |name: &str| {
+        format!("[[user]]\nname = \"{name}\"\nworkload = \"w\"\nsubmits-to = \"north\"\n")
+    };
+    let scenario = |policy: &str| {
+        let users = [user("a"), user("b")].concat();
+        format!(
+            "[[workload]]\nname = \"w\"\njobs = [{{ submit = \"0s\", run = \"60s\", processors = 4 }}]\n{users}\
+             [[provider]]\nname = \"north\"\nprocessors = 4\npolicy = \"{policy}\"\n"
+        )
+    };
+    let folder = Folder::with(&[("a.toml", &scenario("easy")), ("b.toml", &scenario("fcfs"))]);
+    succeeds(&folder, &["run", "a.toml", "-o", "a"]);
+    succeeds(&folder, &["run", "b.toml", "-o", "b"]);
+    let said = folder.haggle(&["compare", "a", "b"]);
+    let starts = "2 jobs in both: 0 started earlier in B, 0 later, 2 at the same time";
+    assert!(said.contains(starts), "{said}");
 }
 
 /// Adds a draw: equal job numbers under two seeds are different jobs.

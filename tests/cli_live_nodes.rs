@@ -93,9 +93,13 @@ fn nodes_in_processes_agree_on_beginning_and_end() {
         let said = node.ended();
         assert!(said.starts_with("exit code: 0") && said.contains("the run is over"), "{said}");
     }
-    // A node whose run is over ends soon, whichever others are there.
-    let said = start(&folder, "users").ended();
-    assert!(said.starts_with("exit code: 0"), "{said}");
+    // A node that knows that all have ended needs no others.
+    for node in ["users", "north", "east", "broker"] {
+        assert!(folder.path().join("nodes").join(node).join("over").exists(), "{node}");
+        let said = start(&folder, node).ended();
+        assert!(said.starts_with("exit code: 0"), "{said}");
+        assert!(!said.contains("not all nodes have confirmed"), "{said}");
+    }
     succeeds(&folder, &["live", "results", "nodes", "--check", "--no-figures"]);
     assert!(folder.path().join("nodes/results/jobs.parquet").exists());
     let said = succeeds(&folder, &["live", "verify", "nodes"]);
@@ -157,6 +161,18 @@ fn a_node_of_another_run_is_refused() {
     let users = folder.start(&["live", "node", "other/users"]);
     let said = ended(users);
     assert!(said.starts_with("exit code: 3") && said.contains("another scenario"), "{said}");
+    // The same node of another run has the same address of its state.
+    let ports = ports(21_400);
+    let mut all = vec!["live", "init", "pair.toml", "-o", "second"];
+    all.extend(ports.iter().map(String::as_str));
+    succeeds(&folder, &all);
+    let state = |of: &str| {
+        let shown = json_of(&succeeds(&folder, &["live", "status", of, "--json"]));
+        let north = shown.as_array().and_then(|all| all.iter().find(|it| it["node"] == "north"));
+        north.map(|it| it["state"].clone()).unwrap_or_default()
+    };
+    until("it waits", || state("nodes").as_str().is_some_and(|it| it.starts_with("waits for")));
+    assert_eq!(state("second"), "not begun");
     signal(north.child(), "INT");
     assert!(north.ended().starts_with("exit code: 130"));
     assert_eq!(folder.read("nodes/live.toml"), facts);
@@ -174,6 +190,8 @@ fn mistakes_of_nodes_are_explained() {
     assert!(to(&["--host", "north"]).contains("NODE=HOST"));
     assert!(to(&["--together", "users,west"]).contains("no actor is named \"west\""));
     assert!(to(&["--together", "users"]).contains("at least two"));
+    assert!(to(&["--together", "users,users"]).contains("two different"));
+    assert!(to(&["--port", "7100", "--status-port", "7103"]).contains("differ by 4"));
     assert!(to(&["--port", "65534"]).contains("ports"));
     assert!(!folder.path().join("nodes").exists());
     init(&folder, "1", 21_500, &[]);

@@ -45,6 +45,6 @@ pub use certificate::{Certificate, Fingerprint, NoFingerprint};
 pub use error::{InvalidPeers, KeyError, Refusal};
 pub use files::Existing;
 pub use folder::{Changes, Listing, add, equip, init, list};
-pub use identity::Identity;
+pub use identity::{Identity, certificate_of};
 pub use name::{BadName, NodeName};
 pub use peers::{Peer, entry};

@@ -25,7 +25,7 @@ use crate::hello::{ACKNOWLEDGE, control};
 use crate::keeper::{Keeper, KeeperError};
 use crate::keys::{Identity, NodeName};
 use crate::parts::PartId;
-use crate::run::Own;
+use crate::run::{Ended, Own};
 use crate::session::{Arrival, Number};
 use crate::wire::{Complaint, Envelope, Frame, Problem, name_hash};
 
@@ -94,10 +94,7 @@ pub enum Event {
         progress: Progress,
     },
     /// It has ended, and everything is durable.
-    Ended {
-        /// True if the run is over.
-        is_over: bool,
-    },
+    Ended(Ended),
     /// It cannot continue.
     Failed {
         /// Its part.

@@ -59,17 +59,22 @@ pub fn run_node(
     watch: impl Fn(Time, Progress),
 ) -> Result<Ended, LiveError> {
     System::new().block_on(async {
-        let system = |error| LiveError::System { part, error };
+        let system = |error| LiveError::System { node: plan.node(part), error };
         let Place { identity, listen, addresses, status, snapshot_every, machine, supervisor } =
             place;
+        // A machine may still hold something for the run.
+        let farewell = plan.node_folder(part).join("over");
+        if machine.is_none() && farewell.exists() {
+            return Ok(Ended::Complete);
+        }
         let taken = |address: &str, error| {
             let address = address.to_owned();
-            LiveError::Address { part, address, error }
+            LiveError::Address { node: plan.node(part), address, error }
         };
         let listener = TcpListener::bind(&listen).await.map_err(|error| taken(&listen, error))?;
         let board = Board::default();
         if let Some(address) = status {
-            status::serve(&address, board.clone()).map_err(|error| taken(&address, error))?;
+            status::serve(&address, board.clone(), identity.certificate().fingerprint).map_err(|error| taken(&address, error))?;
         }
         let (identity, addresses) = (Arc::new(identity), Arc::new(addresses));
         let joining = Joining {
@@ -91,7 +96,7 @@ pub fn run_node(
             }
         };
         let (learnt, waiting) = tokio::select! {
-            joined = join => joined.map_err(|error| LiveError::Join { part, error })?,
+            joined = join => joined.map_err(|error| LiveError::Join { node: plan.node(part), error })?,
             () = raised(stop) => return Ok(Ended::Stopped),
         };
         board.waits_for(Vec::new());
@@ -118,7 +123,7 @@ pub fn run_node(
                 match settings.open(&site) {
                     Ok(machine) => Some(Real::new(settings.kind(), machine, programs)),
                     Err(MachineError::Stopped) => return Ok(Ended::Stopped),
-                    Err(error) => return Err(LiveError::Machine { part, error }),
+                    Err(error) => return Err(LiveError::Machine { node: plan.node(part), error }),
                 }
             }
             None => None,
@@ -136,14 +141,18 @@ pub fn run_node(
         if part != COORDINATOR {
             actix::spawn(joining.steer(node.clone()));
         }
-        wait(clock, stop, &[node], &mut happened, watch).await
+        let ended = wait(plan, clock, stop, &[node], &mut happened, watch).await?;
+        if ended == Ended::Complete {
+            write_whole(&farewell, b"").map_err(system)?;
+        }
+        Ok(ended)
     })
 }
 
 /// The name of a run and a node for a real machine: no other run has it, also of the same scenario.
 fn mark(plan: &Plan, part: PartId, identity: &Identity) -> Result<String, LiveError> {
     let path = plan.node_folder(part).join("mark");
-    let system = |error| LiveError::System { part, error };
+    let system = |error| LiveError::System { node: plan.node(part), error };
     match fs::read_to_string(&path) {
         Ok(text) => return Ok(text.trim().to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

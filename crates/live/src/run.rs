@@ -65,46 +65,46 @@ pub enum LiveError {
     #[error("{0}")]
     World(String),
     /// A node cannot begin or continue.
-    #[error("node {part}: {error}")]
+    #[error("node {node}: {error}")]
     Keeper {
-        /// Its part.
-        part: PartId,
+        /// Its name.
+        node: NodeName,
         /// The reason.
         #[source]
         error: KeeperError,
     },
     /// A node cannot agree with the others on the clock of the run.
-    #[error("node {part}: {error}")]
+    #[error("node {node}: {error}")]
     Join {
-        /// Its part.
-        part: PartId,
+        /// Its name.
+        node: NodeName,
         /// The reason.
         #[source]
         error: JoinError,
     },
     /// The system gives no port or no thread.
-    #[error("node {part}: {error}")]
+    #[error("node {node}: {error}")]
     System {
-        /// Its part.
-        part: PartId,
+        /// Its name.
+        node: NodeName,
         /// The reason.
         error: std::io::Error,
     },
     /// An address for connections cannot be had.
-    #[error("node {part} cannot listen at {address}: {error}")]
+    #[error("node {node} cannot listen at {address}: {error}")]
     Address {
-        /// Its part.
-        part: PartId,
+        /// Its name.
+        node: NodeName,
         /// The address.
         address: String,
         /// The reason.
         error: std::io::Error,
     },
     /// Its real machine does not answer.
-    #[error("node {part}: {error}")]
+    #[error("node {node}: {error}")]
     Machine {
-        /// Its part.
-        part: PartId,
+        /// Its name.
+        node: NodeName,
         /// The reason.
         #[source]
         error: MachineError,
@@ -117,11 +117,13 @@ pub enum LiveError {
     Silent,
 }
 
-/// The end of a live run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The end of a live run, or of a node. Later ones are worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
-    /// All jobs are over, or the horizon is reached.
+    /// All jobs are over, or the horizon is reached, and all nodes know it.
     Complete,
+    /// The same, but not all nodes have confirmed it.
+    Unconfirmed,
     /// It was stopped before.
     Stopped,
 }
@@ -158,9 +160,14 @@ impl Plan {
         first.and_then(|it| self.run.names.get(it.index())).map_or("", String::as_str)
     }
 
+    /// The name of the node of a part in its certificate and folder.
+    pub(crate) fn node(&self, part: PartId) -> NodeName {
+        self.run.nodes[part as usize].clone()
+    }
+
     /// The folder of the node of a part.
     pub fn node_folder(&self, part: PartId) -> PathBuf {
-        self.folder.join(self.run.nodes[part as usize].as_str())
+        self.folder.join(self.node(part).as_str())
     }
 
     /// The folder of the journal of a part.
@@ -174,7 +181,7 @@ impl Plan {
 /// # Errors
 /// If it is busy, damaged or one of another run.
 pub fn open_keeper(plan: &Plan, part: PartId) -> Result<Keeper<'static, FileSystem>, LiveError> {
-    let failed = |error: KeeperError| LiveError::Keeper { part, error };
+    let failed = |error: KeeperError| LiveError::Keeper { node: plan.node(part), error };
     let storage = FileSystem::open(&plan.journal(part), Network::Refuse);
     let storage = storage.map_err(|error| failed(error.into()))?;
     let real = plan.known.real.iter().filter(|&&it| plan.known.parts.of_actor(it) == Some(part));
@@ -273,7 +280,7 @@ fn start(
     let make = move || async move {
         let begun = async {
             let keeper = open_keeper(&plan, part)?;
-            let system = |error| LiveError::System { part, error };
+            let system = |error| LiveError::System { node: plan.node(part), error };
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(system)?;
             let address = listener.local_addr().map_err(system)?.to_string();
             let node =
@@ -336,7 +343,7 @@ async fn all(
             let begin =
                 |node: &Addr<Node>| node.do_send(Begin { addresses: Arc::clone(&addresses) });
             nodes.iter().for_each(begin);
-            wait(clock, stop, &nodes, &mut happened, watch).await
+            wait(plan, clock, stop, &nodes, &mut happened, watch).await
         }
     };
     drop(nodes);
@@ -350,6 +357,7 @@ async fn all(
 
 /// Waits until all nodes of this process have ended. If `stop` is raised, it stops them.
 pub(crate) async fn wait(
+    plan: &Plan,
     clock: Clock,
     stop: &AtomicBool,
     nodes: &[Addr<Node>],
@@ -357,7 +365,7 @@ pub(crate) async fn wait(
     watch: impl Fn(Time, Progress),
 ) -> Result<Ended, LiveError> {
     let mut known = Agreement::new(nodes.len());
-    let (mut ends, mut stopped, mut stops) = (0, 0, false);
+    let (mut ends, mut ended, mut stops) = (0, Ended::Complete, false);
     let mut tick = tokio::time::interval(Duration::from_millis(100));
     loop {
         let event = tokio::select! {
@@ -366,15 +374,17 @@ pub(crate) async fn wait(
         };
         match event {
             Some(Event::Progress { part, progress }) => known.report(part, progress),
-            Some(Event::Ended { is_over }) => {
+            Some(Event::Ended(how)) => {
                 ends += 1;
-                stopped += usize::from(!is_over);
+                ended = ended.max(how);
             }
-            Some(Event::Failed { part, error }) => return Err(LiveError::Keeper { part, error }),
+            Some(Event::Failed { part, error }) => {
+                return Err(LiveError::Keeper { node: plan.node(part), error });
+            }
             None => watch(clock.now(), known.sum()),
         }
         if ends == nodes.len() {
-            return Ok(if stopped == 0 { Ended::Complete } else { Ended::Stopped });
+            return Ok(ended);
         }
         // A thread that panicked sends no event, and the others go on.
         let gone = nodes.iter().filter(|node| !node.connected()).count();

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actix::Addr;
+use actix_web::middleware::DefaultHeaders;
 use actix_web::web::{Data, get};
 use actix_web::{App, HttpResponse, HttpServer};
 use haggle_journal::{FileSystem, Network, Reader};
@@ -16,6 +17,7 @@ use prometheus_client::registry::{Registry, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::keeper::{END, KeeperError};
+use crate::keys::Fingerprint;
 use crate::node::{Ask, Node, Status};
 
 /// The present work of a process, which its status shows.
@@ -75,14 +77,18 @@ impl Board {
     }
 }
 
+/// Header of all answers: the fingerprint of the certificate of the node. Names of nodes of other runs may be equal.
+const CERTIFICATE: &str = "haggle-certificate";
+
 /// Serves the state of a process at an address until the process ends.
 ///
 /// # Errors
 /// If the address cannot be had.
-pub(crate) fn serve(address: &str, board: Board) -> io::Result<()> {
+pub(crate) fn serve(address: &str, board: Board, certificate: Fingerprint) -> io::Result<()> {
     let board = Data::new(board);
     let app = move || {
         App::new()
+            .wrap(DefaultHeaders::new().add((CERTIFICATE, certificate.to_string())))
             .app_data(Data::clone(&board))
             .route("/status", get().to(status))
             .route("/metrics", get().to(metrics))
@@ -100,15 +106,21 @@ pub enum Answer {
     Runs(Box<Status>),
     /// Its node does not run yet.
     Begins(Beginning),
+    /// It is no process of the node.
+    Other,
 }
 
-/// Asks the process at an address for its state. The error is in words.
+/// Asks the process at an address for the state of the node with a certificate. The error is in words.
 ///
 /// # Errors
 /// If there is no answer within two seconds.
-pub fn ask(address: &str) -> Result<Answer, String> {
+pub fn ask(address: &str, certificate: Fingerprint) -> Result<Answer, String> {
     let answer = minreq::get(format!("http://{address}/status")).with_timeout(2).send();
     let answer = answer.map_err(|error| error.to_string())?;
+    let found = answer.headers.get(CERTIFICATE).and_then(|it| it.parse().ok());
+    if found != Some(certificate) {
+        return Ok(Answer::Other);
+    }
     let bytes = answer.as_bytes();
     serde_json::from_slice(bytes).map(|it| Answer::Runs(Box::new(it))).or_else(|error| {
         serde_json::from_slice(bytes).map(Answer::Begins).map_err(|_| error.to_string())

@@ -58,6 +58,10 @@ pub(crate) enum LiveError {
     NotReal { provider: String, reason: &'static str },
     #[error("there are more nodes than ports above --port or --status-port")]
     Ports,
+    #[error(
+        "--port and --status-port give two nodes one port; let them differ by {nodes}, the number of nodes, or more"
+    )]
+    SamePorts { nodes: usize },
     #[error("there is no free port: {0}")]
     Port(#[source] io::Error),
     #[error("node {name}: {error}")]
@@ -106,7 +110,8 @@ impl LiveError {
             LiveError::Scale(_)
             | LiveError::NoActor { .. }
             | LiveError::NoNode { .. }
-            | LiveError::Ports => Exit::Usage,
+            | LiveError::Ports
+            | LiveError::SamePorts { .. } => Exit::Usage,
             LiveError::Verify { .. } | LiveError::Differs(_) => Exit::Differs,
             _ => Exit::InvalidInput,
         }

@@ -1,6 +1,6 @@
 //! `haggle live init`: keys and settings of nodes that are processes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, TcpListener};
 use std::num::NonZeroU16;
 use std::path::PathBuf;
@@ -60,8 +60,10 @@ struct Names(Vec<String>);
 
 fn names(text: &str) -> Result<Names, String> {
     let names = Vec::from_iter(text.split(',').map(|it| it.trim().to_owned()));
-    match names.len() < 2 || names.iter().any(String::is_empty) {
-        true => Err("name at least two actors, such as users,broker".to_owned()),
+    let different = BTreeSet::from_iter(&names);
+    match different.len() < 2 || different.len() < names.len() || names.iter().any(String::is_empty)
+    {
+        true => Err("name at least two different actors, such as users,broker".to_owned()),
         false => Ok(Names(names)),
     }
 }
@@ -123,7 +125,14 @@ fn sites(args: &Args, plan: &Plan) -> Result<Vec<Site>, LiveError> {
             status: port(args.status_port)?,
         })
     };
-    nodes().enumerate().map(site).collect::<Option<_>>().ok_or(LiveError::Ports)
+    let sites =
+        nodes().enumerate().map(site).collect::<Option<Vec<_>>>().ok_or(LiveError::Ports)?;
+    // Several nodes may be on one machine, under several names of it.
+    let ports = BTreeSet::from_iter(sites.iter().flat_map(|it| [it.port, it.status]));
+    match ports.len() < 2 * sites.len() {
+        true => Err(LiveError::SamePorts { nodes: sites.len() }),
+        false => Ok(sites),
+    }
 }
 
 /// The place of a node that is a process.

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         }
     };
     match run_node(&plan, part, place, &STOP, watch).map_err(LiveError::from)? {
-        Ended::Complete => {
+        Ended::Complete | Ended::Unconfirmed => {
             let results = quoted(of_run);
             print(&format!("the run is over; with all journals: haggle live results {results}\n"))?;
             Ok(Exit::Success)

@@ -7,7 +7,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use haggle_live::ending::Agreement;
-use haggle_live::run::{Ended, Plan};
+use haggle_live::keys::{Fingerprint, certificate_of};
+use haggle_live::run::{Ended, LiveError as Failed, Plan};
 use haggle_live::status::{Answer, ask};
 use haggle_model::{Span, Time};
 
@@ -19,7 +20,9 @@ use crate::progress::OneRun;
 /// A node and its process.
 struct Process {
     name: String,
+    /// Address of its state.
     status: Option<String>,
+    certificate: Fingerprint,
     child: Child,
     ended: Option<ExitStatus>,
 }
@@ -72,6 +75,7 @@ const LOG: &str = "log.jsonl";
 fn start(folder: &LiveFolder, name: &str) -> Result<Process, LiveError> {
     let path = folder.path.join(name);
     let settings: NodeSettings = parse(&path.join(NODE))?;
+    let certificate = certificate_of(&path).map_err(Failed::from)?.fingerprint;
     let failed = |error| LiveError::Process { name: name.to_owned(), error };
     let log: File =
         OpenOptions::new().create(true).append(true).open(path.join(LOG)).map_err(failed)?;
@@ -84,7 +88,7 @@ fn start(folder: &LiveFolder, name: &str) -> Result<Process, LiveError> {
         .stderr(log)
         .spawn()
         .map_err(failed)?;
-    Ok(Process { name: name.to_owned(), status: settings.status, child, ended: None })
+    Ok(Process { name: name.to_owned(), status: settings.status, certificate, child, ended: None })
 }
 
 /// Stops all nodes: each keeps its promises in its journal.
@@ -103,7 +107,8 @@ fn show(processes: &[Process], bar: &OneRun) {
     let mut known = Agreement::new(0);
     let mut now = 0.0_f64;
     for (part, process) in (0..).zip(processes) {
-        if let Some(Ok(Answer::Runs(status))) = process.status.as_deref().map(ask) {
+        let answer = process.status.as_deref().map(|it| ask(it, process.certificate));
+        if let Some(Ok(Answer::Runs(status))) = answer {
             known.report(part, status.progress);
             now = now.max(status.time);
         }

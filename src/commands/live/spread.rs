@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use haggle_live::run::Plan;
 use haggle_live::verify::Replay;
-use haggle_model::{Cast, JobOutcome, JobRecord, Observation, ProviderId, Span, Time};
+use haggle_model::{Cast, JobId, JobOutcome, JobRecord, Observation, ProviderId, Span, Time};
 use haggle_recording::{Books, Fact, Listener};
 use haggle_results::stats::{Estimate, mean};
 use haggle_runtime::{Driver, OutsideError, RunError, Simulation, World};
@@ -41,9 +41,9 @@ impl Fate {
     }
 }
 
-/// The fates of all jobs of a run, by workload and number in it.
+/// The fates of all jobs of a run. A job has the same number in all runs of a scenario.
 #[derive(Clone, Debug, Default)]
-struct Fates(BTreeMap<(u16, i64), Fate>);
+struct Fates(BTreeMap<JobId, Fate>);
 
 impl Listener for &mut Fates {
     fn hear(&mut self, _now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
@@ -52,7 +52,7 @@ impl Listener for &mut Fates {
             Fact::Settled(job) => &job.record,
             _ => return Ok(()),
         };
-        self.0.insert((record.job.workload, record.job.number), Fate::of(record));
+        self.0.insert(record.job.id, Fate::of(record));
         Ok(())
     }
 }
@@ -173,16 +173,16 @@ mod tests {
 
     use super::*;
 
-    fn fates(jobs: &[(i64, JobOutcome, u32, Option<i64>, i64)]) -> Fates {
+    fn fates(jobs: &[(u64, JobOutcome, u32, Option<i64>, i64)]) -> Fates {
         let fate = |&(number, outcome, provider, start, end): &(_, _, _, Option<i64>, _)| {
             let fate = Fate {
-                submit: Time::from_secs(10 * number),
+                submit: Time::from_secs(10 * number as i64),
                 outcome,
                 provider: Some(ProviderId(provider)),
                 start: start.map(Time::from_secs),
                 end: Time::from_secs(end),
             };
-            ((0, number), fate)
+            (JobId(number), fate)
         };
         Fates(jobs.iter().map(fate).collect())
     }

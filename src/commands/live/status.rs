@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use haggle_live::keys::certificate_of;
 use haggle_live::node::Status;
+use haggle_live::run::LiveError as Failed;
 use haggle_live::status::{Answer, Beginning, Silent, ask, silent};
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -61,10 +63,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         // The folders of nodes on other machines are there.
         let settings = own.join(NODE);
         let settings = settings.exists().then(|| parse::<NodeSettings>(&settings)).transpose()?;
+        let certificate = || {
+            let found = certificate_of(&own).map_err(Failed::from).map_err(LiveError::from)?;
+            Ok::<_, Error>(found.fingerprint)
+        };
         let state = match settings {
             None => "elsewhere".to_owned(),
             Some(NodeSettings { status: None, .. }) => "no status address".to_owned(),
-            Some(NodeSettings { status: Some(address), .. }) => match ask(&address) {
+            Some(NodeSettings { status: Some(address), .. }) => match ask(&address, certificate()?)
+            {
                 Ok(Answer::Runs(status)) => {
                     let state = if status.is_over { "over" } else { "running" };
                     rows.push(shown(&status, state));
@@ -77,7 +84,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
                 Ok(Answer::Begins(Beginning { waits_for })) => {
                     format!("waits for {}", waits_for.join(", "))
                 }
-                Err(_) => match silent(&own) {
+                // A process of another run may have the address.
+                Ok(Answer::Other) | Err(_) => match silent(&own) {
                     Ok(Silent::NotBegun) => "not begun".to_owned(),
                     Ok(Silent::Down) => "down".to_owned(),
                     Ok(Silent::Over) => "over".to_owned(),

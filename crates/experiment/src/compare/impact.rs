@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use haggle_results::columns::Table;
+use haggle_results::reader::TableData;
 use haggle_results::{ResultsError, RunReader};
 use serde::{Serialize, Serializer};
 
-use super::same::{Job, Pairs};
+use super::same::{Job, Pairs, places};
 
 /// Effect of one run on jobs, relative to another: the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -138,25 +139,29 @@ fn finish(job: &Job) -> Option<f64> {
 pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsError> {
     let mut ends = BTreeMap::new();
     let mut workloads = BTreeMap::new();
-    let columns =
-        ["job_id", "workload_name", "submission_time", "finish_time", "starting_time", "class"];
+    let columns = [
+        "job",
+        "job_id",
+        "workload_name",
+        "submission_time",
+        "finish_time",
+        "starting_time",
+        "class",
+    ];
     // The other run needs no starts and classes, and tables may be large.
-    let table = other.columns(Table::Jobs, &columns[..4])?;
-    let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
+    let table = other.columns(Table::Jobs, &columns[..5])?;
     let (submits, finishes) = (table.real("submission_time")?, table.real("finish_time")?);
-    for (row, id) in ids.iter().enumerate() {
-        let workload = number(&mut workloads, names.at(row).unwrap_or_default());
-        ends.insert((workload, *id), (submits[row], finishes[row]));
+    for (row, job) in names_of(&table, &mut workloads)?.into_iter().enumerate() {
+        ends.insert(job, (submits[row], finishes[row]));
     }
     let table = base.columns(Table::Jobs, &columns)?;
-    let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
+    let names = table.text("workload_name")?;
     let (submits, finishes) = (table.real("submission_time")?, table.real("finish_time")?);
     let starts = table.real("starting_time")?;
     let classes = table.text("class")?;
     let mut impacts = Impacts::from([(ALL.to_owned(), Impact::default())]);
-    for (row, id) in ids.iter().enumerate() {
+    for (row, key) in names_of(&table, &mut workloads)?.into_iter().enumerate() {
         let name = names.at(row).unwrap_or_default();
-        let key = (number(&mut workloads, name), *id);
         let (submit, Some(end)) = (submits[row], finishes[row]) else { continue };
         let Some(&(submit_other, Some(other))) = ends.get(&key) else { continue };
         // Equal number, but another job: the two cannot be compared.
@@ -171,6 +176,22 @@ pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsEr
         }
     }
     Ok(impacts)
+}
+
+/// A job of a run in another run: the number of its workload, its number in it, its place among those with this number.
+type Name = (usize, Option<i64>, usize);
+
+fn names_of(
+    table: &TableData,
+    workloads: &mut BTreeMap<String, usize>,
+) -> Result<Vec<Name>, ResultsError> {
+    let (ids, names) = (table.integer("job_id")?, table.text("workload_name")?);
+    let jobs = ids.iter().zip(table.integer("job")?).enumerate().map(|(row, (&id, &job))| {
+        ((number(workloads, names.at(row).unwrap_or_default()), id), job)
+    });
+    let jobs = Vec::from_iter(jobs);
+    let named = jobs.iter().zip(places(&jobs));
+    Ok(named.map(|(&((workload, id), _), place)| (workload, id, place)).collect())
 }
 
 /// A number for each name. Names are many and long, so each is stored once.

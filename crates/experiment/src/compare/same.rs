@@ -119,16 +119,14 @@ pub(super) struct Pairs<'a> {
     pub(super) only_in_b: Vec<&'a Job>,
 }
 
-/// Pairs the jobs of two runs by workload and number in it.
+/// Pairs the jobs of two runs by workload and number in it. Several users may submit one workload: jobs with one number
+/// are paired in the order of their numbers in the runs.
 pub(super) fn pairs<'a>(
     (run_a, a): (&RunReader, &'a [Job]),
     (run_b, b): (&RunReader, &'a [Job]),
 ) -> Result<Pairs<'a>, ResultsError> {
     let (times_a, times_b) = (RunTimes::of(run_a)?, RunTimes::of(run_b)?);
-    let key = |job: &'a Job| ((&*job.workload, job.job_id), job);
-    // By workload and number, so that pairs come in this order whatever the order of the tables.
-    let in_a: BTreeMap<_, &Job> = a.iter().map(key).collect();
-    let in_b: BTreeMap<_, &Job> = b.iter().map(key).collect();
+    let (in_a, in_b) = (by_number(a), by_number(b));
     // Before the loop, which consumes `in_a`.
     let only_in_b = in_b.iter().filter(|(key, _)| !in_a.contains_key(*key));
     let only_in_b = only_in_b.map(|(_, job)| *job).collect();
@@ -143,6 +141,30 @@ pub(super) fn pairs<'a>(
         }
     }
     Ok(pairs)
+}
+
+/// Jobs by workload, number in it, and place among those with this number. Pairs come in this order whatever the order
+/// of the tables.
+fn by_number(jobs: &[Job]) -> BTreeMap<(&str, i64, usize), &Job> {
+    let names = Vec::from_iter(jobs.iter().map(|it| ((&*it.workload, it.job_id), it.job)));
+    let placed = jobs.iter().zip(&names).zip(places(&names));
+    placed
+        .map(|((job, &((workload, number), _)), place)| ((workload, number, place), job))
+        .collect()
+}
+
+/// The place of each job among those with its workload and number in it, which come first here. The order is that of
+/// their numbers in the run, which come second. One workload may have several users.
+pub(super) fn places<K: Ord, N: Ord>(jobs: &[(K, N)]) -> Vec<usize> {
+    let mut order = Vec::from_iter(0..jobs.len());
+    order.sort_unstable_by(|&a, &b| jobs[a].cmp(&jobs[b]));
+    let mut places = vec![0; jobs.len()];
+    for pair in order.windows(2) {
+        if jobs[pair[0]].0 == jobs[pair[1]].0 {
+            places[pair[1]] = places[pair[0]] + 1;
+        }
+    }
+    places
 }
 
 /// Bounds of a run time on the reference processor, s.

@@ -43,6 +43,14 @@ pub struct Identity {
     calls: ClientConfig,
 }
 
+/// The certificate in the folder of a node.
+///
+/// # Errors
+/// If it is missing or damaged.
+pub fn certificate_of(folder: &Path) -> Result<Certificate, KeyError> {
+    certificate(&folder.join(NODE)).map(|it| it.1)
+}
+
 impl Identity {
     /// Reads the identity in the folder of a node.
     ///

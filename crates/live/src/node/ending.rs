@@ -11,6 +11,7 @@ use crate::ending::{COORDINATOR, Progress};
 use crate::hello::{END, ENDED, PROGRESS, control};
 use crate::keeper::KeeperError;
 use crate::parts::PartId;
+use crate::run::Ended;
 
 /// Longest time that the coordinator waits for the other nodes after the end, and they for it.
 const PARTING: Duration = Duration::from_secs(30);
@@ -94,7 +95,7 @@ impl Node {
         }
         context.run_later(PARTING, |node, context| {
             warn!("the run is over, but not all nodes have confirmed it");
-            node.finish(true, context);
+            node.finish(Ended::Unconfirmed, context);
         });
         if self.agreement.is_some() {
             self.left_by(self.part, context);
@@ -154,7 +155,7 @@ impl Node {
     pub(super) fn left_by(&mut self, peer: PartId, context: &mut Context<Self>) {
         let Some(agreement) = &mut self.agreement else {
             if peer == COORDINATOR {
-                self.finish(true, context);
+                self.finish(Ended::Complete, context);
             }
             return;
         };
@@ -163,7 +164,7 @@ impl Node {
                 self.send_control(peer, control(ENDED, Vec::new()));
             }
             // A node that does not get it finds nobody at its next call.
-            context.run_later(LAST_WORDS, |node, context| node.finish(true, context));
+            context.run_later(LAST_WORDS, |node, context| node.finish(Ended::Complete, context));
         }
     }
 
@@ -175,9 +176,9 @@ impl Node {
         }
     }
 
-    fn finish(&mut self, is_over: bool, context: &mut Context<Self>) {
+    fn finish(&mut self, how: Ended, context: &mut Context<Self>) {
         // Without a process around it, nothing depends on the report.
-        let _ = self.events.send(Event::Ended { is_over });
+        let _ = self.events.send(Event::Ended(how));
         context.stop();
     }
 }
@@ -197,7 +198,8 @@ impl Handler<Stop> for Node {
                 node.take(&Input::Advance { present }, context)?;
                 node.rest()?;
             }
-            node.finish(node.keeper.is_over(), context);
+            let is_over = node.keeper.is_over();
+            node.finish(if is_over { Ended::Unconfirmed } else { Ended::Stopped }, context);
             Ok(())
         });
     }

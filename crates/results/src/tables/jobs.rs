@@ -21,7 +21,7 @@ table! {
     /// A row of `jobs`. Times in seconds since the start of the run.
     JobRow, JobCells;
 
-    job_id: i64 = Integer, "job_id", "", "the job's number in its workload; unique together with workload_name", Never, any_integer;
+    job_id: i64 = Integer, "job_id", "", "the job's number in its workload; unique together with workload_name if one user submits the workload", Never, any_integer;
     workload: String = Workload, "workload_name", "", "name of the workload in the scenario", Never;
     profile: String = Word, "profile", "", "always `delay`: a job with a given run time", Never;
     submit: f64 = Seconds, "submission_time", "s", "submission by its user, since the start of the run", Never, also_before_run;
