@@ -619,7 +619,7 @@ submits-to = "north"
     };
     let folder =
         Folder::with(&[("cut.toml", &scenario("61min")), ("whole.toml", &scenario("59min"))]);
-    let line = "\n  stopped at its horizon: later jobs are not counted\n";
+    let line = "\n  stopped before all jobs had arrived: later jobs are not counted\n";
     for (name, cut) in [("cut", true), ("whole", false)] {
         let shown = folder.haggle(&["run", &format!("{name}.toml"), "-o", name]);
         assert_eq!(shown.contains(line), cut, "{shown}");

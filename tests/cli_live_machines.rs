@@ -99,7 +99,8 @@ fn each_program_runs_once_whatever_happens_to_its_node() {
         let ends = usize::from(job < 12);
         assert_eq!((count("begins"), count("ends")), (1, ends), "job {job}: {}", runs());
     }
-    succeeds(&folder, &["live", "results", "nodes", "--check", "--no-figures"]);
+    let said = succeeds(&folder, &["live", "results", "nodes", "--check", "--no-figures"]);
+    assert!(said.contains("1 program failed, of the jobs 13:"), "{said}");
     let outcomes = &folder.summary("nodes/results")["all"]["outcomes"];
     assert_eq!(outcomes["completed"].as_u64(), Some(13), "{outcomes}");
     let verified = succeeds(&folder, &["live", "verify", "nodes"]);
@@ -151,8 +152,9 @@ fn mistakes_are_named() {
     for (machine, word) in [
         ("kind = \"command\"\ncommand = []", "`command` is empty"),
         ("kind = \"command\"\ncommand = [\"a\", \"{size}\"]", "{size}"),
+        ("kind = \"command\"\ncommand = [\"true\"]\napplications.1 = [\"./nothing\"]", "/nothing`"),
         ("kind = \"comand\"\ncommand = [\"a\"]", "comand"),
-        ("kind = \"command\"\ncommand = [\"a\"]\nlimit = 3", "limit"),
+        ("kind = \"command\"\ncommand = [\"true\"]\nlimit = 3", "limit"),
     ] {
         let folder = made(21_740, &[(0, 60, 100, -1)], machine);
         let said = refused(&folder, &["live", "node", "nodes/north"]);

@@ -107,6 +107,32 @@ fn nodes_in_processes_agree_on_beginning_and_end() {
     assert!(said.contains("2 restarts") && said.contains("the same"), "{said}");
 }
 
+/// The other nodes know how many messages they had from it, also if they have started again.
+#[test]
+fn a_node_without_its_journal_does_not_begin_anew() {
+    let folder = Folder::with(&[("pair.toml", SCENARIO)]);
+    init(&folder, "20000", 21_600, &[]);
+    let all = ["north", "east", "broker", "users"];
+    let mut nodes = all.map(|it| start(&folder, it));
+    until("all run", || {
+        let status = json_of(&succeeds(&folder, &["live", "status", "nodes", "--json"]));
+        let over = |it: &serde_json::Value| it["status"]["progress"]["over"].as_u64() > Some(0);
+        status.as_array().is_some_and(|all| all.iter().any(over))
+    });
+    for node in &mut nodes {
+        signal(node.child(), "TERM");
+    }
+    for node in nodes {
+        assert!(node.ended().starts_with("exit code: 143"));
+    }
+    let of_east = folder.path().join("nodes/east");
+    fs::remove_dir_all(of_east.join("journal")).expect("it is there");
+    let mut nodes = all.map(|it| start(&folder, it)).into_iter();
+    let (_north, east) = (nodes.next(), nodes.next().expect("it was started"));
+    let said = east.ended();
+    assert!(said.starts_with("exit code: 3") && said.contains("lacks messages"), "{said}");
+}
+
 #[test]
 fn a_run_of_processes_survives_its_end() {
     let folder = Folder::with(&[("pair.toml", SCENARIO)]);
@@ -188,6 +214,10 @@ fn mistakes_of_nodes_are_explained() {
     };
     assert!(to(&["--host", "west=a"]).contains("no node is named \"west\""));
     assert!(to(&["--host", "north"]).contains("NODE=HOST"));
+    assert!(to(&["--host", "north=127.0.0.1:7000"]).contains("set by --port"));
+    assert!(to(&["--host", "north=http://a"]).contains("no name or address"));
+    assert!(to(&["--host", "north=a", "--host", "north=b"]).contains("given twice"));
+    assert!(refused(&folder, &["live", "init", "-o", "nodes"]).contains("no scenario is given"));
     assert!(to(&["--together", "users,west"]).contains("no actor is named \"west\""));
     assert!(to(&["--together", "users"]).contains("at least two"));
     assert!(to(&["--together", "users,users"]).contains("two different"));

@@ -78,7 +78,12 @@ impl Given {
         let source = match (&self.origin.scenario, &self.origin.example) {
             (Some(path), _) => while_waiting(|| read_scenario(path))?,
             (None, Some(name)) => Source::new(format!("{name}.toml"), text(name)),
-            (None, None) => unreachable!("clap wants one of the two"),
+            (None, None) => {
+                return Err(Error::Unfit {
+                    message: "no scenario is given".to_owned(),
+                    hint: "name a file, or an example by --example".to_owned(),
+                });
+            }
         };
         Ok(source.with(&self.settings))
     }

@@ -82,6 +82,8 @@ pub struct WorkEnd {
     pub key: WorkKey,
     /// True if the machine lost it: its processors failed, or its end is unknown.
     pub lost: bool,
+    /// True if its program ended by itself with another exit code than 0, or by a signal. Its job counts as done.
+    pub failed: bool,
 }
 
 /// An attempt of a job at a provider with a real machine. A machine runs it at most once.
@@ -442,7 +444,7 @@ impl<'a> Core<'a> {
 
     /// A program has ended. A lost one was on processors that fail, and are back at once.
     fn work_over(&mut self, present: Time, end: WorkEnd) -> Result<Vec<Report>, CoreError> {
-        let WorkEnd { key: WorkKey { provider, job, start }, lost } = end;
+        let WorkEnd { key: WorkKey { provider, job, start }, lost, .. } = end;
         // Own events up to the present may have ended it, such as its limit.
         let Some(work) = self.host.real_attempt(provider, job, start) else {
             return Ok(Vec::new());

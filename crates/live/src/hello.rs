@@ -34,7 +34,7 @@ pub enum HelloError {
     #[error("the first frame is no greeting of this version")]
     NoHello,
     /// The nodes have other scenarios.
-    #[error("the peer has another scenario, seed or version of haggle")]
+    #[error("the peer has another scenario, seed, log or version of haggle")]
     OtherRun,
     /// The clocks of the nodes have other scales.
     #[error("the scale is {own} here and {found} at the peer: all nodes of a run need the same")]
@@ -78,10 +78,10 @@ impl Hello {
     /// # Errors
     /// If the nodes are not of one run.
     pub fn check(&self, peer: &Hello, expected: PartId) -> Result<(), HelloError> {
-        if peer.run != self.run {
-            Err(HelloError::OtherRun)
-        } else if peer.scale != self.scale {
+        if peer.scale != self.scale {
             Err(HelloError::OtherScale { own: self.scale, found: peer.scale })
+        } else if peer.run != self.run {
+            Err(HelloError::OtherRun)
         } else if peer.part != expected {
             Err(HelloError::OtherNode { found: peer.part })
         } else {

@@ -22,14 +22,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsStream;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use crate::clock::{Clock, Pace, Reading, ScaleError};
 use crate::ending::COORDINATOR;
 use crate::hello::{Hello, HelloError};
 use crate::keys::Identity;
 use crate::link::{Link, LinkError};
-use crate::node::{Node, Run, Steer, called, secured};
+use crate::node::{Node, Run, Steer, called, secured, tell_of_failure};
 use crate::parts::PartId;
 use crate::session::Number;
 use crate::status::Board;
@@ -131,11 +131,11 @@ impl Joining {
         for &peer in self.addresses.keys().filter(|it| **it != self.part) {
             match timeout(ANSWER, self.ask(peer)).await {
                 Ok(Ok(learnt)) => return Ok(learnt),
-                Ok(Err(error)) => self.check(peer, error)?,
+                Ok(Err(error)) => self.check(peer, error, 1)?,
                 Err(_) => {}
             }
         }
-        warn!(part = self.part, "no other node tells the time: the clock of this machine is taken");
+        warn!("no other node tells the time: the clock of this machine is taken");
         Ok(Learnt { time: Reading::of(known), round_trip: None })
     }
 
@@ -179,27 +179,28 @@ impl Joining {
         let address = &self.addresses[&COORDINATOR];
         info!(coordinator = self.name(COORDINATOR), %address, "waiting for the beginning");
         self.board.waits_for(vec![self.name(COORDINATOR)]);
+        let mut failed = 0_u32;
         loop {
             match self.ask(COORDINATOR).await {
                 Ok(learnt) => return Ok(learnt),
-                Err(error) => self.check(COORDINATOR, error)?,
+                Err(error) => {
+                    failed = failed.saturating_add(1);
+                    self.check(COORDINATOR, error, failed)?;
+                }
             }
             tokio::time::sleep(AGAIN).await;
         }
     }
 
     /// A peer that cannot be reached may be later. One of another run will not change.
-    fn check(&self, peer: PartId, error: LinkError) -> Result<(), JoinError> {
+    fn check(&self, peer: PartId, error: LinkError, failed: u32) -> Result<(), JoinError> {
         match error {
             LinkError::Hello(error @ (HelloError::OtherRun | HelloError::OtherScale { .. })) => {
                 Err(JoinError::Other { peer: self.name(peer), error })
             }
-            LinkError::Refused(error) => {
-                warn!(peer = self.name(peer), %error, "no connection");
-                Ok(())
-            }
             error => {
-                debug!(peer = self.name(peer), %error, "no connection");
+                let (name, address) = (&self.run.nodes[peer as usize], &self.addresses[&peer]);
+                tell_of_failure(failed, name, address, &error);
                 Ok(())
             }
         }

@@ -35,7 +35,7 @@ pub enum KeeperError {
     OtherRun,
     /// Records are missing that the node has promised to keep.
     #[error(
-        "the journal lacks messages of {peer} that this node has acknowledged, and so it may lack promises; restore its \
+        "the journal lacks messages that this node has exchanged with {peer}, and so it may lack promises; restore its \
          files from a copy that is as new as the last run of the node"
     )]
     Lost {

@@ -37,7 +37,7 @@ mod time;
 
 pub use connections::accept;
 use connections::{Connection, RETRY};
-pub(crate) use connections::{called, secured, tell_time};
+pub(crate) use connections::{called, secured, tell_of_failure, tell_time};
 pub use ending::Stop;
 pub use real::Real;
 pub use status::{Ask, Counts, Status};
@@ -116,6 +116,8 @@ pub struct Node {
     connections: BTreeMap<PartId, Connection>,
     /// Peers that are being called.
     calling: BTreeSet<PartId>,
+    /// Calls of a peer that have failed since its last connection.
+    failed_calls: BTreeMap<PartId, u32>,
     /// Number of messages to a peer without a connection above which the next warning comes.
     many: BTreeMap<PartId, usize>,
     /// Messages of peers whose clocks are ahead of this one.
@@ -161,6 +163,7 @@ impl Node {
             addresses: Arc::default(),
             connections: BTreeMap::new(),
             calling: BTreeSet::new(),
+            failed_calls: BTreeMap::new(),
             many: BTreeMap::new(),
             early: BTreeMap::new(),
             alarm: None,

@@ -142,6 +142,13 @@ impl<M> Session<M> {
         self.peers.get(&by).map_or(Number::default(), |peer| peer.acknowledged)
     }
 
+    /// True if this host may have sent a message of this number. The last numbers of earlier incarnations are not known.
+    pub fn may_have_sent(&self, to: Peer, number: Number) -> bool {
+        let sent = self.peers.get(&to).map_or(0, |peer| peer.sent);
+        let last = Number { incarnation: self.incarnation, sequence: sent };
+        number <= last
+    }
+
     /// Messages to a peer that are not acknowledged, behind the number `after`, in order.
     pub fn unacknowledged(&self, to: Peer, after: Number) -> impl Iterator<Item = (Number, &M)> {
         let all = self.peers.get(&to).map(|peer| &peer.unacknowledged);

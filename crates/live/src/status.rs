@@ -12,6 +12,7 @@ use actix_web::web::{Data, get};
 use actix_web::{App, HttpResponse, HttpServer};
 use haggle_journal::{FileSystem, Network, Reader};
 use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 use serde::{Deserialize, Serialize};
@@ -195,33 +196,46 @@ fn text(status: &Status) -> String {
     add("scale", "Seconds of the run in a second", None, status.scale);
     add("over", "1 if the run is over", None, f64::from(u8::from(status.is_over)));
     add("incarnation", "Number of this process", None, f64::from(status.incarnation));
-    add("jobs_arrived", "Jobs that have arrived here", None, progress.jobs as f64);
-    add("jobs_over", "Jobs that are over here", None, progress.over as f64);
+    add("jobs_arrived", "Jobs that users of this node have submitted", None, progress.jobs as f64);
+    add("jobs_over", "Jobs whose end this node has seen first", None, progress.over as f64);
     add("peers", "Other nodes", None, status.peers.len() as f64);
     add("peers_connected", "Other nodes with a connection", None, connected as f64);
     add("messages_waiting", "Messages without an acknowledgement", None, status.waiting as f64);
-    add("messages_early", "Messages of clocks that are ahead", None, status.early as f64);
-    add("messages_taken", "Messages taken by this process", None, counts.taken as f64);
-    add("messages_refused", "Messages refused by this process", None, counts.refused as f64);
-    add("messages_sent", "Messages sent by this process", None, counts.sent as f64);
-    add("inputs", "Inputs of this process", None, counts.inputs as f64);
+    add(
+        "messages_early",
+        "Messages of nodes whose clocks are ahead: they wait for the clock of this one",
+        None,
+        status.early as f64,
+    );
     add("journal_records", "Records of the journal", None, status.records as f64);
-    add("journal_syncs", "Syncs by this process", None, counts.syncs as f64);
-    let (all_syncs, longest) = (micros(counts.sync_micros), micros(counts.longest_sync_micros));
-    add("journal_sync", "Time of all syncs", Some(Unit::Seconds), all_syncs);
+    let longest = micros(counts.longest_sync_micros);
     add("journal_sync_longest", "Time of the longest sync", Some(Unit::Seconds), longest);
     if let Some(machine) = &status.machine {
-        let mut add = |name: &str, help: &str, value: u64| add(name, help, None, value as f64);
-        add("machine_running", "Programs that run, or are handed over", machine.running);
-        add("machine_ended", "Programs that ended under this process", machine.ended);
-        add("machine_failed", "Programs that failed under this process", machine.failed);
-        add("machine_lost", "Programs lost under this process", machine.lost);
-        add(
-            "machine_errors",
-            "Requests of this process that the machine did not carry out",
-            machine.errors,
-        );
+        let running = machine.running as f64;
+        add("machine_running", "Programs that run, or are handed over", None, running);
     }
+    // They begin again at 0 with each process, as Prometheus expects.
+    let mut total = |name: &str, help: &str, value: u64| {
+        let counter = Counter::<u64>::default();
+        counter.inc_by(value);
+        registry.register(name, help, counter);
+    };
+    total("messages_taken", "Messages taken by this process", counts.taken);
+    total("messages_refused", "Messages refused by this process", counts.refused);
+    total("messages_sent", "Messages sent by this process", counts.sent);
+    total("inputs", "Inputs of this process", counts.inputs);
+    total("journal_syncs", "Syncs by this process", counts.syncs);
+    if let Some(machine) = &status.machine {
+        total("machine_ended", "Programs that ended under this process", machine.ended);
+        total("machine_failed", "Programs that failed under this process", machine.failed);
+        total("machine_lost", "Programs lost under this process", machine.lost);
+        let help = "Requests of this process that the machine did not carry out";
+        total("machine_errors", help, machine.errors);
+    }
+    let seconds = Counter::<f64, AtomicU64>::default();
+    seconds.inc_by(micros(counts.sync_micros));
+    let help = "Time of all syncs by this process";
+    registry.register_with_unit("journal_sync", help, Unit::Seconds, seconds);
     let mut text = String::new();
     encode(&mut text, &all).expect("memory takes it");
     text
@@ -258,7 +272,8 @@ mod tests {
             "# UNIT haggle_time_seconds seconds",
             "haggle_time_seconds{node=\"north\"} 1.5",
             "haggle_peers_connected{node=\"north\"} 1.0",
-            "haggle_journal_sync_seconds{node=\"north\"} 0.005",
+            "haggle_journal_sync_seconds_total{node=\"north\"} 0.005",
+            "haggle_journal_syncs_total{node=\"north\"} 2",
             "haggle_machine_running{node=\"north\"} 3.0",
             "# EOF",
         ] {

@@ -2,14 +2,14 @@
 //!
 //! Each journal is repeated by a core of its own, which must send the same messages. The times at which these messages
 //! were delivered make the [`Replay`]: a simulation of the whole world with these times is the same run. A simulation
-//! with these latencies from another place on is a run like it ([`Spread`]).
+//! with these latencies, later by some time, is a run like it ([`Spread`]).
 
 mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_journal::{FileSystem, Reader, Storage};
-use haggle_model::{ActorId, Span, Time};
+use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_runtime::World;
 use haggle_runtime::network::{Crashes, EVERYWHERE, Network, Recorded};
 use haggle_workloads::failures::Outage;
@@ -19,7 +19,7 @@ use spread::Passage;
 
 pub use spread::Spread;
 
-use crate::core::{Core, Effect, Input, Known, Left, Letter, Report};
+use crate::core::{Core, Effect, Input, Known, Left, Letter, Report, WorkEnd};
 use crate::keeper::{Entry, KeeperError};
 use crate::parts::PartId;
 use crate::run::Plan;
@@ -58,6 +58,8 @@ pub struct Replay {
     crashes: Vec<(PartId, Time, Time)>,
     /// Messages of real machines.
     reports: Vec<Report>,
+    /// Jobs whose programs failed.
+    failed: BTreeSet<JobId>,
     /// Time up to which the events of each part took place.
     ends: BTreeMap<PartId, Time>,
     /// Parts whose journals have no end of the run.
@@ -102,6 +104,7 @@ impl Replay {
                 Entry::End => is_over = true,
                 Entry::Input(input) => {
                     self.inputs += 1;
+                    self.note_failed(&input);
                     end = end.max(input.present());
                     let taken = core.take(&input).map_err(KeeperError::from)?;
                     for Left { part: to_part, number, from, to, .. } in taken.left {
@@ -134,6 +137,17 @@ impl Replay {
         Ok(())
     }
 
+    fn note_failed(&mut self, input: &Input) {
+        let failed = |end: &WorkEnd| end.failed.then_some(end.key.job);
+        match input {
+            Input::Work { end, .. } => self.failed.extend(failed(end)),
+            Input::Restart { work, .. } => {
+                self.failed.extend(work.iter().filter_map(|(_, end)| failed(end)));
+            }
+            Input::Advance { .. } | Input::Letter { .. } => {}
+        }
+    }
+
     fn note(&mut self, known: &Known, to: PartId, from: ActorId, number: Number, at: Option<Time>) {
         if let Some(from) = known.parts.of_actor(from) {
             self.delivered.insert((from, to, number), at);
@@ -162,6 +176,11 @@ impl Replay {
     /// Number of messages that their receivers refused.
     pub fn refused(&self) -> usize {
         self.delivered.values().filter(|it| it.is_none()).count()
+    }
+
+    /// Jobs whose programs failed on real machines. They count as done.
+    pub fn failed_programs(&self) -> &BTreeSet<JobId> {
+        &self.failed
     }
 
     /// Number of crashes of parts.

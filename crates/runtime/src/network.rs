@@ -17,7 +17,7 @@ use channel::{Chance, Channel, Jitter, Way};
 use reliable::Reliable;
 
 pub use crashes::Crashes;
-pub use drawn::Drawn;
+pub use drawn::{Drawn, Measured};
 pub use partition::Partition;
 pub use recorded::Recorded;
 

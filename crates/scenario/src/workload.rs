@@ -76,7 +76,11 @@ impl InlineJob {
             initial: None,
             key: self.key.unwrap_or(0),
             // -1 is unknown, as in logs.
-            origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
+            origin: JobOrigin {
+                user: self.user.unwrap_or(-1),
+                executable: self.application.unwrap_or(-1),
+                ..JobOrigin::UNKNOWN
+            },
         }
     }
 }

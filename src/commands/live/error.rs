@@ -9,6 +9,7 @@ use haggle_live::core::CoreError;
 use haggle_live::keeper::KeeperError;
 use haggle_live::run::LiveError as Run;
 use haggle_live::verify::VerifyError;
+use haggle_results::ResultsError;
 use haggle_runtime::RunError;
 
 use crate::exit::Exit;
@@ -43,6 +44,8 @@ pub(crate) enum LiveError {
     NoJournal(PathBuf),
     #[error("no actor is named \"{name}\"; the actors are {}", all.join(", "))]
     NoActor { name: String, all: Vec<String> },
+    #[error("the host of \"{0}\" is given twice")]
+    HostTwice(String),
     #[error("no node is named \"{name}\"; the nodes are {}", all.join(", "))]
     NoNode { name: String, all: Vec<String> },
     #[error(
@@ -52,6 +55,8 @@ pub(crate) enum LiveError {
     Threads(PathBuf),
     #[error("{}: its nodes have not begun; start them by `haggle live node`", .0.display())]
     NotBegun(PathBuf),
+    #[error("{}: [machine]: the program `{program}` is no executable file of this machine", path.display())]
+    NoProgram { path: PathBuf, program: String },
     #[error("{}: the node has no provider, so it needs no [machine]", path.display())]
     NoProvider { path: PathBuf },
     #[error("{provider} cannot have a real machine: {reason}")]
@@ -78,6 +83,8 @@ pub(crate) enum LiveError {
     Scale(#[from] ScaleError),
     #[error(transparent)]
     Stage(#[from] StageError),
+    #[error(transparent)]
+    Log(#[from] ResultsError),
     #[error(transparent)]
     Run(#[from] Run),
     #[error(transparent)]
@@ -110,6 +117,7 @@ impl LiveError {
             LiveError::Scale(_)
             | LiveError::NoActor { .. }
             | LiveError::NoNode { .. }
+            | LiveError::HostTwice(_)
             | LiveError::Ports
             | LiveError::SamePorts { .. } => Exit::Usage,
             LiveError::Verify { .. } | LiveError::Differs(_) => Exit::Differs,

@@ -28,7 +28,7 @@ use haggle_live::parts::{PartId, Parts};
 use haggle_live::run::{Plan, node_names};
 use haggle_live::wire::Limits;
 use haggle_model::{ActorId, ActorKind, Cast, Time};
-use haggle_results::sha256;
+use haggle_results::{Input, sha256};
 use serde::{Deserialize, Serialize};
 
 use super::super::Error;
@@ -61,8 +61,9 @@ pub(super) struct Facts {
     pub(super) scale: f64,
     /// Folder from which relative paths of the scenario start.
     folder: PathBuf,
-    /// Folder of the results.
-    pub(super) results: PathBuf,
+    /// Folder of the results; `None` = `results` beside this file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    results: Option<PathBuf>,
     /// Lists of actors that share a node.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shared: Vec<Vec<String>>,
@@ -107,7 +108,8 @@ pub(super) struct NodeSettings {
 pub(super) struct Wanted<'w> {
     pub(super) scenario: Scenario,
     pub(super) scenario_folder: &'w Path,
-    pub(super) results: &'w Path,
+    /// Folder of the results; `None` = `results` in the folder of the run.
+    pub(super) results: Option<&'w Path>,
     pub(super) scale: f64,
     pub(super) shared: Vec<Vec<String>>,
 }
@@ -190,7 +192,7 @@ impl LiveFolder {
             epoch: begins.map(|_| pace.epoch),
             scale,
             folder: whole(scenario_folder),
-            results: whole(results),
+            results: results.map(whole),
             shared,
             nodes: Vec::new(),
         };
@@ -224,6 +226,11 @@ impl LiveFolder {
         write_toml(&self.path.join(FACTS), comment, &self.facts)
     }
 
+    /// Folder of the results.
+    pub(super) fn results(&self) -> PathBuf {
+        self.facts.results.clone().unwrap_or_else(|| self.path.join("results"))
+    }
+
     /// The folder from which relative paths of the scenario start.
     pub(super) fn scenario_folder(&self) -> &Path {
         &self.facts.folder
@@ -237,7 +244,7 @@ impl LiveFolder {
     /// The plan of its nodes.
     pub(super) fn plan(&self) -> Result<(Plan, Cast), LiveError> {
         let stage = Stage::set(&self.scenario, &self.facts.folder)?;
-        let Stage { cast, mut world, .. } = stage;
+        let Stage { cast, mut world, inputs, .. } = stage;
         let shared = self.facts.shared.iter().map(|names| numbers(names, &cast));
         let shared = shared.collect::<Result<Vec<_>, _>>()?;
         let parts = Parts::with(&world.actors, &shared);
@@ -248,7 +255,10 @@ impl LiveFolder {
             ..Limits::default()
         };
         let (scale, shared) = (self.facts.scale, &self.facts.shared);
-        let same = format!("{}\n{BUILD}\n{scale}\n{shared:?}", self.scenario.to_toml());
+        let mut same = format!("{}\n{BUILD}\n{scale}\n{shared:?}", self.scenario.to_toml());
+        for (name, path) in &inputs {
+            same.push_str(&Input::of_file(path, name)?.sha256);
+        }
         let digest = bytes(&sha256(same.as_bytes()));
         let names = Vec::from_iter(cast.actors.iter().map(|it| it.name.clone()));
         let nodes = node_names(&parts, &names);

@@ -68,11 +68,18 @@ fn names(text: &str) -> Result<Names, String> {
     }
 }
 
+/// True if a text can be the name or the address of a machine.
+fn is_host(text: &str) -> bool {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
+    text.parse::<IpAddr>().is_ok() || (!text.is_empty() && text.chars().all(is_name))
+}
+
 fn host(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((node, host)) if !node.is_empty() && !host.is_empty() => {
-            Ok((node.to_owned(), host.to_owned()))
+        Some((_, host)) if !is_host(host) => {
+            Err(format!("\"{host}\" is no name or address of a machine; its port is set by --port"))
         }
+        Some((node, host)) if !node.is_empty() => Ok((node.to_owned(), host.to_owned())),
         _ => Err("write it as NODE=HOST, such as north=node1.example.org".to_owned()),
     }
 }
@@ -80,11 +87,10 @@ fn host(text: &str) -> Result<(String, String), String> {
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let (scenario, folder, _) = checked(&args.given, args.seed, false)?;
-    let results = args.output.join("results");
     let wanted = Wanted {
         scenario,
         scenario_folder: &folder,
-        results: &results,
+        results: None,
         scale: args.scale,
         shared: args.together.iter().map(|it| it.0.clone()).collect(),
     };
@@ -113,6 +119,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 fn sites(args: &Args, plan: &Plan) -> Result<Vec<Site>, LiveError> {
     let hosts = BTreeMap::from_iter(args.host.iter().map(|it| (it.0.as_str(), it.1.as_str())));
     let nodes = || plan.run.nodes.iter().map(|it| it.as_str());
+    if hosts.len() < args.host.len() {
+        let mut all = args.host.iter().map(|it| &it.0);
+        let again = all.find(|node| args.host.iter().filter(|it| it.0 == **node).count() > 1);
+        return Err(LiveError::HostTwice(again.cloned().unwrap_or_default()));
+    }
     if let Some(unknown) = hosts.keys().find(|it| !nodes().any(|node| node == **it)) {
         let (name, all) = ((*unknown).to_owned(), nodes().map(str::to_owned).collect());
         return Err(LiveError::NoNode { name, all });
@@ -161,9 +172,14 @@ pub(super) fn equip(
             },
             actors: members.map(|it| cast.actors[it.index()].name.clone()).collect(),
         });
-        let is_here = host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback());
+        let listen = match host.parse::<IpAddr>() {
+            Ok(IpAddr::V6(here)) if here.is_loopback() => format!("[{here}]:{port}"),
+            Ok(IpAddr::V4(here)) if here.is_loopback() => format!("{here}:{port}"),
+            Ok(IpAddr::V6(_)) => format!("[::]:{port}"),
+            _ => format!("0.0.0.0:{port}"),
+        };
         let settings = NodeSettings {
-            listen: format!("{}:{port}", if is_here { host } else { "0.0.0.0" }),
+            listen,
             status: Some(format!("127.0.0.1:{status}")),
             snapshot_every: None,
             addresses: BTreeMap::new(),

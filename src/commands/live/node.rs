@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use haggle_live::ending::Progress;
 use haggle_live::keys::Identity;
-use haggle_live::machine::ProgramsError;
+use haggle_live::machine::{ProgramsError, Settings};
 use haggle_live::parts::PartId;
 use haggle_live::process::{Place, run_node};
 use haggle_live::run::Ended;
@@ -86,8 +86,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         error: format!("[machine]: {error}"),
     };
     let machine = settings.machine.map(|it| {
-        let programs = it.programs()?.below(&path);
-        Ok((it, programs))
+        let programs = it.programs().map_err(of_machine)?.below(&path);
+        // Those for Slurm are on other machines.
+        let here = matches!(it, Settings::Command { .. });
+        match programs.missing().filter(|_| here) {
+            Some(program) => {
+                Err(LiveError::NoProgram { path: path.join(NODE), program: program.to_owned() })
+            }
+            None => Ok((it, programs)),
+        }
     });
     let place = Place {
         identity: Identity::load(&path)?,
@@ -95,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         addresses,
         status: settings.status,
         snapshot_every: settings.snapshot_every,
-        machine: machine.transpose().map_err(of_machine)?,
+        machine: machine.transpose()?,
         supervisor: own_command(&["live", "work"])?,
     };
     log(args.log, args.level);

@@ -12,6 +12,7 @@ use indicatif::HumanCount;
 
 use super::super::Error;
 use super::super::run::{How, print_all, quoted};
+use super::super::table::count;
 use super::LiveError;
 use super::folder::LiveFolder;
 use crate::exit::Exit;
@@ -19,7 +20,7 @@ use crate::experiment::run::Outcome;
 use crate::experiment::{Conduct, Destination, Figures, Keep, run_prepared};
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
-use crate::report::say;
+use crate::report::{say, warn_of};
 
 /// Write the results of a live run from the journals of its nodes
 ///
@@ -41,11 +42,11 @@ pub(crate) struct Args {
 /// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let folder = LiveFolder::open(&args.folder)?;
-    let results = args.output.as_ref().unwrap_or(&folder.facts.results);
+    let results = args.output.clone().unwrap_or_else(|| folder.results());
     if results.exists() {
-        return Err(LiveError::Exists(results.clone()).into());
+        return Err(LiveError::Exists(results).into());
     }
-    write_results(&folder, results, &[], &args.how)
+    write_results(&folder, &results, &[], &args.how)
 }
 
 /// Repeats all journals: their messages, and the decisions of all actors.
@@ -92,7 +93,7 @@ pub(super) fn write_results(
         check: how.check,
         warnings: without_effect,
     };
-    let Written { plan, replay, outcome } = results_of(folder, &destination, &conduct)?;
+    let Written { plan, replay, outcome, warnings } = results_of(folder, &destination, &conduct)?;
     drop(watch);
     print_all(how, false, &folder.scenario, &outcome)?;
     if !how.quiet {
@@ -104,6 +105,7 @@ pub(super) fn write_results(
             quoted(&folder.path),
         ));
         say(&too_fast(&replay, &plan));
+        warn_of(&warnings);
         if replay.refused() > 0 {
             let refused = HumanCount(replay.refused() as u64);
             say(&format!("warning: {refused} messages were refused\n"));
@@ -117,6 +119,8 @@ pub(super) struct Written {
     plan: Plan,
     replay: Replay,
     outcome: Outcome,
+    /// Warnings about the live run.
+    warnings: Vec<String>,
 }
 
 /// Writes the results of a live run that is over. The summary has a warning that it was live.
@@ -137,18 +141,37 @@ pub(super) fn results_of(
             replay.end()
         )),
     };
-    let warnings = [conduct.warnings, &[is_live], open.as_slice()].concat();
+    let warnings = Vec::from_iter(open.into_iter().chain(failed(&replay)));
+    let all = [conduct.warnings, &[is_live], &warnings].concat();
     let outcome = run_prepared(
         &folder.scenario,
         folder.scenario_folder(),
         Some(destination),
-        &Conduct { warnings: &warnings, ..*conduct },
+        &Conduct { warnings: &all, ..*conduct },
         |world| match replay.open() {
             0 => replay.put_into(world, &plan.known),
             _ => drop(replay.put_whole_into(world, &plan.known)),
         },
     )?;
-    Ok(Written { plan, replay, outcome })
+    Ok(Written { plan, replay, outcome, warnings })
+}
+
+/// Most jobs that a warning names.
+const NAMED: usize = 5;
+
+/// A warning about programs that failed.
+fn failed(replay: &Replay) -> Option<String> {
+    let jobs = replay.failed_programs();
+    let named = jobs.iter().take(NAMED).map(|it| it.0.to_string());
+    let named = Vec::from_iter(named).join(", ");
+    let more = if jobs.len() > NAMED { ", ..." } else { "" };
+    let programs = count(jobs.len(), "program");
+    (!jobs.is_empty()).then(|| {
+        format!(
+            "{programs} failed, of the jobs {named}{more}: they count as done. The exit codes are in \
+             NODE/work/*/ended"
+        )
+    })
 }
 
 /// The largest scale for the latencies of a run, if that was exceeded.

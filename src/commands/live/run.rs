@@ -67,8 +67,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match (&args.continued, &args.output) {
         (Some(path), _) => {
             let folder = LiveFolder::open(path)?;
-            if folder.facts.results.exists() {
-                return Err(LiveError::Exists(folder.facts.results).into());
+            if folder.results().exists() {
+                return Err(LiveError::Exists(folder.results()).into());
             }
             if folder.pace().is_none() && folder.facts.nodes.is_empty() {
                 return Err(LiveError::NotBegun(folder.path).into());
@@ -135,7 +135,7 @@ fn start(args: &Args, output: &Path) -> Result<Exit, Error> {
     let wanted = Wanted {
         scenario,
         scenario_folder: &scenario_folder,
-        results: output,
+        results: Some(output),
         scale: args.scale,
         shared: Vec::new(),
     };
@@ -168,7 +168,7 @@ fn go_on(folder: &LiveFolder, without_effect: &[String], how: &How) -> Result<Ex
         say(&format!("to go on: haggle live run --continue {}\n", quoted(&folder.path)));
         return Ok(interrupted());
     }
-    write_results(folder, &folder.facts.results, without_effect, how)
+    write_results(folder, &folder.results(), without_effect, how)
 }
 
 /// Writes events of nodes to a file, as lines of JSON.

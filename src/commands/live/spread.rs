@@ -93,7 +93,7 @@ impl Paired {
     }
 }
 
-/// Compares a live run with `draws` simulations whose messages take the latencies of the run from a drawn place on. The
+/// Compares a live run with `draws` simulations whose messages take the latencies of the run, later by a drawn time. The
 /// seeds of the draws are 1, 2 and so on.
 ///
 /// # Errors
@@ -173,10 +173,10 @@ mod tests {
 
     use super::*;
 
-    fn fates(jobs: &[(u64, JobOutcome, u32, Option<i64>, i64)]) -> Fates {
+    fn fates(jobs: &[(u32, JobOutcome, u32, Option<i64>, i64)]) -> Fates {
         let fate = |&(number, outcome, provider, start, end): &(_, _, _, Option<i64>, _)| {
             let fate = Fate {
-                submit: Time::from_secs(10 * number as i64),
+                submit: Time::from_secs(10 * i64::from(number)),
                 outcome,
                 provider: Some(ProviderId(provider)),
                 start: start.map(Time::from_secs),

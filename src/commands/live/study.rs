@@ -33,7 +33,7 @@ fn carry_out(run: &LiveRun<'_>) -> Result<(), Error> {
     let wanted = Wanted {
         scenario: run.scenario.clone(),
         scenario_folder: run.folder,
-        results: &run.results,
+        results: Some(&run.results),
         scale: run.scale,
         shared: Vec::new(),
     };

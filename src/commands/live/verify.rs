@@ -19,7 +19,7 @@ use crate::report::say;
 #[command(
     after_help = "Each journal is repeated on its own and must send the same messages. Then a simulation of the whole scenario gets the
 latencies of all messages and must make the same decisions. Further simulations take the latencies of
-the run from a drawn place on; their jobs are compared with those of the run, one by one. They decide nothing.
+the run, later by a drawn time; their jobs are compared with those of the run, one by one. They decide nothing.
 
 Examples:
   haggle live verify live.live

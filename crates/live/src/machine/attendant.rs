@@ -198,27 +198,35 @@ impl<T: Fn(WorkEnd)> Attending<T> {
 
     fn over(&mut self, key: WorkKey, state: &State, is_wanted: bool) {
         let job = key.job.0;
-        let lost = match state {
+        let (lost, failed) = match state {
             State::Ended { code, error, .. } => {
                 let has_failed = is_wanted && *code != Some(0);
                 if has_failed {
-                    let error = error.as_deref().unwrap_or_default();
-                    warn!(job, ?code, error, "a program failed; its job counts as done");
+                    let reason = match (error, code) {
+                        (Some(error), _) => error.clone(),
+                        (None, Some(code)) => format!("exit code {code}"),
+                        (None, None) => "ended by a signal".to_owned(),
+                    };
+                    let work = self.wanted.get(&key);
+                    let program = work.and_then(|it| it.command.first()).map_or("", String::as_str);
+                    let attempt = work.map_or("", |it| it.name.as_str());
+                    let text = "a program failed; its job counts as done";
+                    warn!(job, attempt, program, reason, "{text}");
                 }
                 self.count(|tally| {
                     tally.ended += 1;
                     tally.failed += u64::from(has_failed);
                 });
-                false
+                (false, has_failed)
             }
             State::Running | State::Lost => {
                 warn!(job, "an attempt was lost");
                 self.count(|tally| tally.lost += 1);
-                true
+                (true, false)
             }
         };
         if is_wanted && self.told.insert(key) {
-            (self.tell)(WorkEnd { key, lost });
+            (self.tell)(WorkEnd { key, lost, failed });
         }
     }
 

@@ -1,6 +1,7 @@
 //! The programs that the owner of a node lists, with fields for the data of a job.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -81,6 +82,14 @@ impl Programs {
         self
     }
 
+    /// A program that is no executable file of this machine.
+    pub fn missing(&self) -> Option<&str> {
+        let programs = self.by_application.values().chain([&self.others]);
+        let mut programs = programs.filter_map(|words| words.first().map(String::as_str));
+        // A field may be part of its name.
+        programs.find(|it| !it.contains('{') && !is_executable(it))
+    }
+
     /// The program of a job on so many processors, in a run of this scale. The time of the job stands for its program in
     /// workloads without programs; it is shortened by the scale.
     pub fn of(&self, job: &Job, processors: u32, scale: f64) -> Vec<String> {
@@ -103,6 +112,19 @@ impl Programs {
         };
         words.iter().map(filled).collect()
     }
+}
+
+/// True if a program is an executable file, or one of the folders of `PATH` has such a file.
+fn is_executable(program: &str) -> bool {
+    let is_there = |path: &Path| {
+        let found = path.metadata();
+        found.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return is_there(Path::new(program));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| is_there(&folder.join(program)))
 }
 
 fn check(key: &str, words: &[String]) -> Result<(), ProgramsError> {

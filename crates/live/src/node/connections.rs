@@ -72,11 +72,7 @@ impl Node {
                 connect(stream, node.clone(), known, peer, own).await
             };
             let ended = exchanged.await;
-            if let Err(error) = &ended {
-                debug!(part = own, peer, %error, "no connection");
-            }
-            let is_gone = ended.is_err_and(|error| error.is_refusal_of_system());
-            node.do_send(CallEnded { peer, wait, is_gone });
+            node.do_send(CallEnded { peer, wait, error: ended.err() });
         });
     }
 }
@@ -228,12 +224,13 @@ impl Handler<Connected> for Node {
         if self.connections.get(&peer).is_some_and(is_better) {
             return None;
         }
-        if hello.acknowledged > self.keeper.core().session().taken(peer) {
+        let session = self.keeper.core().session();
+        if hello.acknowledged > session.taken(peer) || !session.may_have_sent(peer, hello.taken) {
             let lost = KeeperError::Lost { peer: self.name_of(peer).to_owned() };
             self.attempt(context, |_, _| Err(lost));
             return None;
         }
-        if self.keeper.core().session().acknowledged(peer) > hello.taken {
+        if session.acknowledged(peer) > hello.taken {
             error!(
                 peer = self.name_of(peer),
                 "the journal of the peer lacks messages that it had acknowledged"
@@ -251,6 +248,7 @@ impl Handler<Connected> for Node {
             sent: hello.taken,
             told: Number::default(),
         };
+        self.failed_calls.remove(&peer);
         // Its task ends when the last one that sends to it goes.
         self.connections.insert(peer, connection);
         // They are sent again.
@@ -297,17 +295,22 @@ impl Handler<Disconnected> for Node {
 struct CallEnded {
     peer: PartId,
     wait: Duration,
-    /// True if no process takes connections there.
-    is_gone: bool,
+    error: Option<LinkError>,
 }
 
 impl Handler<CallEnded> for Node {
     type Result = ();
 
     fn handle(&mut self, ended: CallEnded, context: &mut Context<Self>) {
-        let CallEnded { peer, wait, is_gone } = ended;
-        if is_gone && self.keeper.is_over() {
-            self.left_by(peer, context);
+        let CallEnded { peer, wait, error } = ended;
+        if let Some(error) = error.filter(|_| !self.connections.contains_key(&peer)) {
+            let failed = self.failed_calls.entry(peer).or_default();
+            *failed += 1;
+            let address = self.addresses.get(&peer).map_or("", String::as_str);
+            tell_of_failure(*failed, &self.run.nodes[peer as usize], address, &error);
+            if error.is_refusal_of_system() && self.keeper.is_over() {
+                self.left_by(peer, context);
+            }
         }
         context.run_later(wait, move |node, context| {
             node.calling.remove(&peer);
@@ -316,6 +319,18 @@ impl Handler<CallEnded> for Node {
                 node.call(peer, (2 * wait).min(RETRY.1), context);
             }
         });
+    }
+}
+
+/// Logs that a call of a peer has failed: with patience, because the peer may start at any time, and never in a flood.
+pub(crate) fn tell_of_failure(failed: u32, peer: &NodeName, address: &str, error: &LinkError) {
+    // The first calls follow each other within some seconds, later ones every second or two. Another peer than the
+    // expected one does not become the right one.
+    let is_other = failed == 1 && matches!(error, LinkError::Refused(_));
+    if is_other || failed == 8 || failed.is_multiple_of(60) {
+        warn!(%peer, %address, %error, "no connection; calls go on");
+    } else {
+        debug!(%peer, %address, %error, "no connection");
     }
 }
 

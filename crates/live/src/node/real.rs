@@ -53,11 +53,15 @@ impl Node {
         let ended = states.into_iter().filter(|it| wanted.contains_key(&it.0));
         let mut ended = Vec::from_iter(ended.filter_map(|(key, state)| match state {
             State::Running => None,
-            State::Ended { at, .. } => Some((self.clock.at(at), WorkEnd { key, lost: false })),
-            State::Lost => Some((self.clock.now(), WorkEnd { key, lost: true })),
+            State::Ended { at, code, .. } => {
+                let failed = code != Some(0);
+                Some((self.clock.at(at), WorkEnd { key, lost: false, failed }))
+            }
+            State::Lost => Some((self.clock.now(), WorkEnd { key, lost: true, failed: false })),
         }));
-        for (at, WorkEnd { key, lost }) in &ended {
-            info!(job = key.job.0, time = %at, lost, "a program ended while the node was down");
+        for (at, WorkEnd { key, lost, failed }) in &ended {
+            let job = key.job.0;
+            info!(job, time = %at, lost, failed, "a program ended while the node was down");
         }
         ended.sort_by_key(|(at, end)| (*at, end.key));
         ended

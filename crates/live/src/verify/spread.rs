@@ -1,11 +1,11 @@
-//! Simulations whose messages take the latencies of a live run, from a drawn place on.
+//! Simulations whose messages take the latencies of a live run, later by a drawn time.
 
 use std::collections::BTreeMap;
 
 use haggle_model::random::stream;
 use haggle_model::{Span, Time};
 use haggle_runtime::World;
-use haggle_runtime::network::Drawn;
+use haggle_runtime::network::{Drawn, Measured};
 use rand::RngExt;
 
 use super::Replay;
@@ -30,12 +30,12 @@ impl Passage {
     }
 }
 
-/// The latencies of a live run, in the order of the messages: from each node to each other one, if there are 100 or
-/// more, and of all messages.
+/// The messages of a live run with their latencies, in order: from each node to each other one, if there are 100 or
+/// more, and all messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
-    pairs: BTreeMap<(PartId, PartId), Vec<Span>>,
-    all: Vec<Span>,
+    pairs: BTreeMap<(PartId, PartId), Vec<Measured>>,
+    all: Vec<Measured>,
 }
 
 impl Replay {
@@ -52,21 +52,21 @@ impl Replay {
         passages.sort_by_key(|it| it.sent);
         let mut spread = Spread::default();
         for passage in passages {
-            let latency = passage.latency();
-            spread.pairs.entry((passage.from, passage.to)).or_default().push(latency);
-            spread.all.push(latency);
+            let measured = (passage.sent, passage.latency());
+            spread.pairs.entry((passage.from, passage.to)).or_default().push(measured);
+            spread.all.push(measured);
         }
         spread.pairs.retain(|_, latencies| latencies.len() >= ENOUGH);
         spread
     }
 
-    /// Lets a world be a run like this one: messages between parts take the latencies of `spread` from a place on that
-    /// `seed` draws, and parts crash as they did.
+    /// Lets a world be a run like this one: messages between parts take the latencies that messages of `spread` had later, by
+    /// a time that `seed` draws. Parts crash as they did.
     pub fn draw_into(&self, world: &mut World, known: &Known, spread: &Spread, seed: u64) {
         self.part_into(world, known);
-        let place = stream(seed, "live run", "latencies").random();
+        let share = stream(seed, "live run", "latencies").random();
         let parts = known.parts.by_actor().to_vec();
-        let drawn = Drawn::new(parts, spread.pairs.clone(), spread.all.clone(), place);
+        let drawn = Drawn::new(parts, spread.pairs.clone(), spread.all.clone(), share);
         world.network.draw(drawn);
     }
 }
@@ -104,9 +104,11 @@ mod tests {
         replay.crashes.push((0, at(1_000), at(1_060)));
         let spread = replay.spread();
         let span = Span::from_secs;
-        assert_eq!(spread.pairs, BTreeMap::from([((0, 1), vec![span(2); 100])]));
+        let first = Vec::from_iter((0..100).map(|it| (at(it), span(2))));
+        assert_eq!(spread.pairs, BTreeMap::from([((0, 1), first)]));
         // By the times at which they were sent.
-        let in_turn = (0..99).flat_map(|_| [span(2), span(3)]);
-        assert_eq!(spread.all, Vec::from_iter(in_turn.chain([span(2), span(5)])));
+        let in_turn = (0..99).flat_map(|it| [(at(it), span(2)), (at(it), span(3))]);
+        let last = [(at(99), span(2)), (at(1_015), span(5))];
+        assert_eq!(spread.all, Vec::from_iter(in_turn.chain(last)));
     }
 }

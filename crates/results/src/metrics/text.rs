@@ -75,7 +75,7 @@ fn outcome(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
     let counts = &it.all.outcomes;
     writeln!(f, "  {}", outcomes(counts))?;
     if it.cut_off {
-        writeln!(f, "  stopped at its horizon: later jobs are not counted")?;
+        writeln!(f, "  stopped before all jobs had arrived: later jobs are not counted")?;
     }
     if counts.promises > 0 {
         let (promises, broken) = (counts.promises, counts.promises_broken);

@@ -115,8 +115,9 @@ impl<'a> Nodes<'a> {
             let wanted = keeper.core().real_work();
             let ended = self.programs.iter().filter(|it| wanted.contains_key(it.0));
             let ended = ended.filter(|it| it.1.0 <= present);
-            let mut work =
-                Vec::from_iter(ended.map(|(&key, &(at, lost))| (at, WorkEnd { key, lost })));
+            let mut work = Vec::from_iter(
+                ended.map(|(&key, &(at, lost))| (at, WorkEnd { key, lost, failed: false })),
+            );
             work.sort_by_key(|(at, end)| (*at, end.key));
             keeper.take(&Input::Restart { present, incarnation, work })?;
             keeper.sync()?;
@@ -167,7 +168,7 @@ impl<'a> Nodes<'a> {
             let lost = self.dice.random_bool(self.faults.lost);
             let (at, lost) = *self.programs.entry(key).or_insert((present + takes, lost));
             if at <= present {
-                keeper.take(&Input::Work { present, end: WorkEnd { key, lost } })?;
+                keeper.take(&Input::Work { present, end: WorkEnd { key, lost, failed: false } })?;
             }
         }
         keeper.sync()?;

@@ -132,6 +132,9 @@ pub struct InlineJob {
     /// Number of the user, for steps that examine users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<i32>,
+    /// Number of the application, for steps that examine applications, and programs of real machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<i32>,
     /// Jobs that must have ended before the user submits this one, by their places in the list, from 1. They are submitted
     /// earlier, or at the same time and stand before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,6 +160,7 @@ impl InlineJob {
             deadline: None,
             key: None,
             user: None,
+            application: None,
             after: None,
             on: None,
             think: None,
