@@ -10,7 +10,7 @@ use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, JournalError, Listener, Listeners, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
-    Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
+    About, Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, SnapshotCost, Summary, Timing,
     WriteOptions, sha256,
 };
@@ -310,6 +310,7 @@ fn carry_out(
     let stage = Stage::set(scenario, folder)?;
     let Stage { mut world, mut cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
     prepare(&mut world);
+    let horizon = world.horizon;
     for (actor, provider) in world.actors.iter().zip(&mut cast.providers) {
         // The first actors are the providers. A real machine may lose work without failures in the scenario.
         let is_real = matches!(actor, AnyActor::Provider(provider) if provider.is_real());
@@ -359,6 +360,7 @@ fn carry_out(
                 summary: &summary,
                 inputs: &inputs,
                 own_rules: &own_rules,
+                horizon,
                 clock: model::local_clock(&clocks),
                 messages: stats.messages,
                 stopwatch: &stopwatch,
@@ -542,6 +544,8 @@ struct Rest<'a> {
     summary: &'a Summary,
     inputs: &'a [(String, PathBuf)],
     own_rules: &'a [OwnRule],
+    /// Time at which the world stopped at the latest: a live run may have another one than its scenario.
+    horizon: Option<Time>,
     clock: Option<i64>,
     messages: u64,
     stopwatch: &'a Stopwatch,
@@ -578,7 +582,10 @@ impl Rest<'_> {
                 .collect::<Result<_, _>>()?,
             own_rules: self.own_rules.to_vec(),
             local_time_at_zero: self.clock,
-            about: about(self.scenario),
+            about: About {
+                horizon: self.horizon.map(|it| (it - Time::ZERO).as_secs_f64()),
+                ..about(self.scenario)
+            },
             digest: digest.clone(),
             tables: finished.table_sizes()?,
         })?;

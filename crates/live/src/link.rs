@@ -57,6 +57,13 @@ impl From<io::Error> for LinkError {
 }
 
 impl LinkError {
+    /// True if the peer has ended the connection, or its process has ended.
+    pub(crate) fn is_end_of_peer(&self) -> bool {
+        let ends = [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset];
+        matches!(self, LinkError::Closed)
+            || matches!(self, LinkError::Broken(Broken::Io(error)) if ends.contains(&error.kind()))
+    }
+
     /// True if no process takes connections at the address of the peer.
     pub(crate) fn is_refusal_of_system(&self) -> bool {
         matches!(self, LinkError::Broken(Broken::Io(error)) if error.kind() == io::ErrorKind::ConnectionRefused)

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, SpawnHandle};
 use haggle_journal::FileSystem;
-use haggle_model::{ActorId, Time};
+use haggle_model::{ActorId, Span, Time};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tracing::warn;
@@ -47,6 +47,10 @@ pub(crate) use time::Steer;
 const WINDOW: usize = 4_096;
 /// Inputs that a node takes before it sends and reads again.
 const MOST_AT_ONCE: usize = 256;
+/// The same of a node that is late: messages that have arrived may make some of its timers unnecessary.
+const MOST_WHEN_LATE: usize = 8;
+/// Real time of own events that are one input.
+const SLICE: Duration = Duration::from_millis(10);
 /// Messages to a peer without a connection of which the log warns.
 const MANY: usize = 10_000;
 /// Longest time that an acknowledgement waits for messages in the other direction.
@@ -203,15 +207,28 @@ impl Node {
         Ok(taken)
     }
 
+    /// The time at which the next input is taken: that of the clock, or of the next own event if the node is late. So a
+    /// node that was stopped for a while takes the messages of that time before timers that were due later.
+    fn present(&mut self) -> Result<Time, KeeperError> {
+        let event = self.keeper.core_mut().next_event()?;
+        let clock = self.clock.now();
+        Ok(event.map_or(clock, |event| event.min(clock)))
+    }
+
     /// Lets own events and early messages take place up to the present, and sets the alarm for the next ones.
     fn catch_up(&mut self, context: &mut Context<Self>) -> Result<(), KeeperError> {
         if self.keeper.is_over() {
             return Ok(());
         }
+        let slice = Span::from_secs_f64(self.run.scale * SLICE.as_secs_f64());
         // Where events come faster than they can be taken, the loop alone would never end. The next flush goes on.
-        for _ in 0..MOST_AT_ONCE {
+        for taken in 0..MOST_AT_ONCE {
             let present = self.clock.now();
             let event = self.keeper.core_mut().next_event()?;
+            let is_late = event.is_some_and(|event| event + slice < present);
+            if is_late && taken >= MOST_WHEN_LATE {
+                break;
+            }
             let early =
                 self.early.iter().filter_map(|(&peer, it)| Some((it.front()?.1.sent, peer)));
             match early.min() {
@@ -222,11 +239,12 @@ impl Node {
                     };
                     self.receive(peer, number, letter, context)?;
                 }
-                _ if event.is_some_and(|event| event <= present) => {
+                _ if let Some(event) = event.filter(|event| *event <= present) => {
+                    let present = present.min(event + slice);
                     self.take(&Input::Advance { present }, context)?;
                 }
                 early => {
-                    let early = early.map(|it| it.0 + haggle_model::Span::TICK);
+                    let early = early.map(|it| it.0 + Span::TICK);
                     self.set_alarm(early.into_iter().chain(event).min(), context);
                     return Ok(());
                 }
@@ -263,7 +281,7 @@ impl Node {
         letter: Letter,
         context: &mut Context<Self>,
     ) -> Result<(), KeeperError> {
-        let present = self.clock.now();
+        let present = self.present()?;
         match self.keeper.core().arrival(peer, number) {
             Arrival::Copy => Ok(()),
             Arrival::Gap => {

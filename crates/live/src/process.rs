@@ -21,7 +21,7 @@ use crate::ending::{COORDINATOR, Progress};
 use crate::join::Joining;
 use crate::keeper::Keeper;
 use crate::keys::Identity;
-use crate::machine::{MachineError, Programs, Site};
+use crate::machine::{Attendant, MachineError, Programs, Site};
 use crate::node::{Begin, Real, tell_time};
 use crate::parts::PartId;
 use crate::run::{Ended, LiveError, Own, Plan, begin, open_keeper, wait};
@@ -62,9 +62,17 @@ pub fn run_node(
         let system = |error| LiveError::System { node: plan.node(part), error };
         let Place { identity, listen, addresses, status, snapshot_every, machine, supervisor } =
             place;
-        // A machine may still hold something for the run.
         let farewell = plan.node_folder(part).join("over");
-        if machine.is_none() && farewell.exists() {
+        if farewell.exists() {
+            if let Some((settings, _)) = &machine {
+                // It may still hold something for the run.
+                let keeper = open_keeper(plan, part)?;
+                let mark = mark(plan, part, &identity)?;
+                let site = site(plan, part, mark, supervisor, &keeper, stop);
+                if let Ok(machine) = settings.open(&site) {
+                    Attendant::start(settings.kind(), machine, |_| ()).close();
+                }
+            }
             return Ok(Ended::Complete);
         }
         let taken = |address: &str, error| {
@@ -112,14 +120,7 @@ pub fn run_node(
         let real = match machine {
             Some((settings, programs)) => {
                 let mark = mark(plan, part, &identity)?;
-                let site = Site {
-                    folder: plan.node_folder(part).join("work"),
-                    mark,
-                    supervisor,
-                    processors: processors(&keeper),
-                    is_over: keeper.is_over(),
-                    stop,
-                };
+                let site = site(plan, part, mark, supervisor, &keeper, stop);
                 match settings.open(&site) {
                     Ok(machine) => Some(Real::new(settings.kind(), machine, programs)),
                     Err(MachineError::Stopped) => return Ok(Ended::Stopped),
@@ -147,6 +148,25 @@ pub fn run_node(
         }
         Ok(ended)
     })
+}
+
+/// The node of a real machine.
+fn site<'s>(
+    plan: &Plan,
+    part: PartId,
+    mark: String,
+    supervisor: Vec<String>,
+    keeper: &Keeper<'static, FileSystem>,
+    stop: &'s AtomicBool,
+) -> Site<'s> {
+    Site {
+        folder: plan.node_folder(part).join("work"),
+        mark,
+        supervisor,
+        processors: processors(keeper),
+        is_over: keeper.is_over(),
+        stop,
+    }
 }
 
 /// The name of a run and a node for a real machine: no other run has it, also of the same scenario.

@@ -128,6 +128,9 @@ pub enum Ended {
     Stopped,
 }
 
+/// Name of the folder with the results of a run, beside the folders of its nodes.
+pub const RESULTS: &str = "results";
+
 /// The names of nodes in certificates and folders: those of their first actors, as far as these are harmless.
 pub fn node_names(parts: &Parts, actors: &[String]) -> Vec<NodeName> {
     let mut taken = BTreeSet::new();
@@ -140,7 +143,9 @@ pub fn node_names(parts: &Parts, actors: &[String]) -> Vec<NodeName> {
         let plain = actor.chars().map(harmless).take(40).collect::<String>();
         let plain = if plain.starts_with('-') { format!("_{plain}") } else { plain };
         let with_part = || format!("{plain}-{part}");
-        let name = if plain.is_empty() || taken.contains(&plain) { with_part() } else { plain };
+        // Results of the run are in a folder beside those of nodes.
+        let is_taken = plain.is_empty() || plain == RESULTS || taken.contains(&plain);
+        let name = if is_taken { with_part() } else { plain };
         taken.insert(name.clone());
         name.parse().unwrap_or_else(|_| format!("node-{part}").parse().expect("it is harmless"))
     };

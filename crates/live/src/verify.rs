@@ -220,11 +220,6 @@ impl Replay {
         (self.open > 0).then(|| self.end())
     }
 
-    /// True if programs ran on real machines.
-    pub fn has_machines(&self) -> bool {
-        !self.reports.is_empty()
-    }
-
     /// Lets a world be this run: each message between parts takes its time, parts crash as they did, and
     /// programs of real machines end when they did.
     pub fn put_into(&self, world: &mut World, known: &Known) {

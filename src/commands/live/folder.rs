@@ -25,7 +25,7 @@ use haggle_live::keys::NodeName;
 use haggle_live::machine;
 use haggle_live::node::Run as RunFacts;
 use haggle_live::parts::{PartId, Parts};
-use haggle_live::run::{Plan, node_names};
+use haggle_live::run::{Plan, RESULTS, node_names};
 use haggle_live::wire::Limits;
 use haggle_model::{ActorId, ActorKind, Cast, Time};
 use haggle_results::{Input, sha256};
@@ -228,7 +228,7 @@ impl LiveFolder {
 
     /// Folder of the results.
     pub(super) fn results(&self) -> PathBuf {
-        self.facts.results.clone().unwrap_or_else(|| self.path.join("results"))
+        self.facts.results.clone().unwrap_or_else(|| self.path.join(RESULTS))
     }
 
     /// The folder from which relative paths of the scenario start.
@@ -262,6 +262,14 @@ impl LiveFolder {
         let digest = bytes(&sha256(same.as_bytes()));
         let names = Vec::from_iter(cast.actors.iter().map(|it| it.name.clone()));
         let nodes = node_names(&parts, &names);
+        let listed = || self.facts.nodes.iter().map(|it| it.name.as_str());
+        if listed().next().is_some() && !listed().eq(nodes.iter().map(NodeName::as_str)) {
+            let nodes = Vec::from_iter(nodes.iter().map(NodeName::as_str)).join(", ");
+            return Err(LiveError::Facts {
+                path: self.path.join(FACTS),
+                error: format!("the nodes of this scenario are {nodes}, in this order"),
+            });
+        }
         let real = self.real(&parts, &nodes, &kinds)?;
         let horizon = self.scenario.scenario.horizon.map(|it| Time::ZERO + it.0);
         let (scenario, folder) = (self.scenario.clone(), self.facts.folder.clone());

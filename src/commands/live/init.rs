@@ -41,10 +41,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NODE=HOST", value_parser = host)]
     host: Vec<(String, String)>,
     /// Port of the first node; each further node has the next one
-    #[arg(long, value_name = "PORT", default_value_t = 7100)]
+    #[arg(long, value_name = "PORT", default_value_t = 7100, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
     /// Port of the state of the first node, on the loopback device of its machine
-    #[arg(long, value_name = "PORT", default_value_t = 7500)]
+    #[arg(long, value_name = "PORT", default_value_t = 7500, value_parser = clap::value_parser!(u16).range(1..))]
     status_port: u16,
     /// Actors that share a node; may be given several times
     #[arg(long, value_name = "ACTOR,ACTOR", value_parser = names)]

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use haggle_live::keys::certificate_of;
 use haggle_live::node::Status;
-use haggle_live::run::LiveError as Failed;
 use haggle_live::status::{Answer, Beginning, Silent, ask, silent};
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -63,15 +62,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         // The folders of nodes on other machines are there.
         let settings = own.join(NODE);
         let settings = settings.exists().then(|| parse::<NodeSettings>(&settings)).transpose()?;
-        let certificate = || {
-            let found = certificate_of(&own).map_err(Failed::from).map_err(LiveError::from)?;
-            Ok::<_, Error>(found.fingerprint)
+        // Without its certificate, the node cannot be told from others.
+        let asked = |address: &str| {
+            let certificate = certificate_of(&own).map_err(|error| error.to_string())?;
+            ask(address, certificate.fingerprint)
         };
         let state = match settings {
             None => "elsewhere".to_owned(),
             Some(NodeSettings { status: None, .. }) => "no status address".to_owned(),
-            Some(NodeSettings { status: Some(address), .. }) => match ask(&address, certificate()?)
-            {
+            Some(NodeSettings { status: Some(address), .. }) => match asked(&address) {
                 Ok(Answer::Runs(status)) => {
                     let state = if status.is_over { "over" } else { "running" };
                     rows.push(shown(&status, state));

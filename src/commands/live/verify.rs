@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             print(&format!(
                 "simulation  {compared} events of all actors up to {end} s: the same\n"
             ))?;
-            if args.draws > 0 && replay.has_machines() {
+            if args.draws > 0 && !plan.known.real.is_empty() {
                 print("draws       none: a simulation does not know how long programs run\n")?;
             } else if args.draws > 0 {
                 print(&compared_by_draws(&plan, &cast, &replay, args.draws)?)?;

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use actix::{AsyncContext, Context, Handler};
+use haggle_model::Time;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -19,6 +20,7 @@ use crate::keeper::KeeperError;
 use crate::keys::{Identity, NodeName, Peer, Refusal};
 use crate::link::{Link, LinkError, PATIENCE};
 use crate::parts::PartId;
+use crate::run::Ended;
 use crate::session::Number;
 use crate::wire::{self, Complaint, Envelope, Frame, Limits, Problem};
 
@@ -159,6 +161,7 @@ async fn connect<T: AsyncRead + AsyncWrite + Unpin>(
     let ended = link.exchange(leaving, take).await;
     let reason = match &ended {
         Ok(()) => "closed by this node".to_owned(),
+        Err(error) if error.is_end_of_peer() => "closed by the peer".to_owned(),
         Err(error) => error.to_string(),
     };
     node.do_send(Disconnected { peer, id, reason });
@@ -230,7 +233,12 @@ impl Handler<Connected> for Node {
             self.attempt(context, |_, _| Err(lost));
             return None;
         }
-        if session.acknowledged(peer) > hello.taken {
+        // If both nodes call each other, the introduction over the second connection may be older than what was taken
+        // over the first one.
+        let is_known = |it: &Connection| it.incarnation == hello.incarnation;
+        if session.acknowledged(peer) > hello.taken
+            && !self.connections.get(&peer).is_some_and(is_known)
+        {
             error!(
                 peer = self.name_of(peer),
                 "the journal of the peer lacks messages that it had acknowledged"
@@ -308,8 +316,9 @@ impl Handler<CallEnded> for Node {
             *failed += 1;
             let address = self.addresses.get(&peer).map_or("", String::as_str);
             tell_of_failure(*failed, &self.run.nodes[peer as usize], address, &error);
-            if error.is_refusal_of_system() && self.keeper.is_over() {
-                self.left_by(peer, context);
+            // Nothing more can be told. The peer may not have ended, so nothing is confirmed either.
+            if error.is_refusal_of_system() && self.keeper.is_over() && peer == COORDINATOR {
+                self.finish(Ended::Unconfirmed, context);
             }
         }
         context.run_later(wait, move |node, context| {
@@ -403,7 +412,9 @@ impl Handler<Arrived> for Node {
             let number = Number { incarnation, sequence };
             let letter = Letter { sent, from, to, kind, body: body.to_vec() };
             let waits = self.early.get(&peer).is_some_and(|it| !it.is_empty());
-            if waits || sent >= self.clock.now() {
+            let mut present = Time::ZERO;
+            self.attempt(context, |node, _| Ok(present = node.present()?));
+            if waits || sent >= present {
                 let early = self.early.entry(peer).or_default();
                 if early.len() > 2 * WINDOW {
                     warn!(peer = self.name_of(peer), "the peer sends more than it may");

@@ -176,7 +176,7 @@ impl Node {
         }
     }
 
-    fn finish(&mut self, how: Ended, context: &mut Context<Self>) {
+    pub(super) fn finish(&mut self, how: Ended, context: &mut Context<Self>) {
         // Without a process around it, nothing depends on the report.
         let _ = self.events.send(Event::Ended(how));
         context.stop();
@@ -194,8 +194,6 @@ impl Handler<Stop> for Node {
     fn handle(&mut self, _: Stop, context: &mut Context<Self>) {
         self.attempt(context, |node, context| {
             if !node.keeper.is_over() {
-                let present = node.clock.now();
-                node.take(&Input::Advance { present }, context)?;
                 node.rest()?;
             }
             let is_over = node.keeper.is_over();

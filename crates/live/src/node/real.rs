@@ -141,7 +141,7 @@ impl Handler<Ended> for Node {
             if node.keeper.is_over() {
                 return Ok(());
             }
-            let present = node.clock.now();
+            let present = node.present()?;
             node.take(&Input::Work { present, end }, context)?;
             node.catch_up(context)
         });
