@@ -314,7 +314,7 @@ fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
             Some("add --lenient to leave such records out and count them")
         }
         WorkloadError::Swf(error) if is_missing(error) => Some(LOGS),
-        WorkloadError::OutOfOrder { .. } => Some("add --order sort to sort the log in memory"),
+        WorkloadError::OutOfOrder { .. } => Some("add --order sort to sort the log"),
         WorkloadError::NothingKept { .. } => {
             Some("the options under \"Rules for the log\" in --help keep more")
         }

@@ -175,7 +175,7 @@ fn logs_that_are_none_are_refused() {
     ----- stderr -----
     error: unsorted.swf:7: job 4 was submitted at 40 s, before the job above it (300 s); set the order rule to sort
 
-    hint: add --order sort to sort the log in memory
+    hint: add --order sort to sort the log
     exit code: 3
     ----- stdout -----
     ----- stderr -----

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::WorkloadError;
 use super::logs::{FirstLines, LogReader, Note, keep_line};
@@ -11,6 +11,7 @@ use super::rules::{
     Cancelled, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
     PartialExecution, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
+use super::spill::{Merged, Spill};
 use super::swf::SwfRecord;
 use haggle_model::job::{HiddenRunTime, JobOrigin, Logged, Lot};
 use haggle_model::{Job, JobId, JobShape, Span, Time};
@@ -129,7 +130,7 @@ pub struct CleanJobs<L: LogReader> {
     previous: Time,
     /// Time subtracted from submissions; known once the first job is.
     shift: Option<Span>,
-    sorted: Option<std::vec::IntoIter<Entry>>,
+    sorted: Option<Merged<Entry, Time>>,
     finished: bool,
     /// The values in further columns are read.
     keeps_further: bool,
@@ -137,6 +138,7 @@ pub struct CleanJobs<L: LogReader> {
 }
 
 /// A job of a log under the rules, with the values that the log has in further columns.
+#[derive(Serialize, Deserialize)]
 pub struct Entry {
     /// The job.
     pub job: Job,
@@ -286,15 +288,17 @@ impl<L: LogReader> CleanJobs<L> {
 
     fn next_sorted(&mut self) -> Result<Option<Entry>, WorkloadError> {
         if self.sorted.is_none() {
-            let mut entries = Vec::new();
+            // Sorts are stable: jobs of one instant keep the order of the log.
+            let mut entries =
+                Spill::new(|part: &mut Vec<Entry>| part.sort_by_key(|it| it.job.submit));
             while let Some(entry) = self.next_in_log()? {
-                entries.push(entry);
+                entries.push(entry).map_err(WorkloadError::Temporary)?;
             }
-            // The sort is stable: jobs of one instant keep the order of the log.
-            entries.sort_by_key(|entry| entry.job.submit);
-            self.sorted = Some(entries.into_iter());
+            let sorted = entries.finish().and_then(|parts| parts.merged(|entry| entry.job.submit));
+            self.sorted = Some(sorted.map_err(WorkloadError::Temporary)?);
         }
-        Ok(self.sorted.as_mut().and_then(Iterator::next))
+        let next = self.sorted.as_mut().map_or(Ok(None), Merged::next);
+        next.map_err(WorkloadError::Temporary)
     }
 
     /// The job that a record describes, or `None` if a rule drops it.

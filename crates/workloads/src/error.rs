@@ -1,5 +1,6 @@
 //! Errors of workloads.
 
+use std::io;
 use std::sync::Arc;
 
 use super::logs::LogError;
@@ -46,6 +47,9 @@ pub enum WorkloadError {
         /// Submission of the job above it.
         previous: Time,
     },
+    /// Jobs that are sorted cannot wait in a temporary file.
+    #[error("a temporary file for jobs: {0}; is there room in the folder that TMPDIR names?")]
+    Temporary(io::Error),
     /// Jobs given in memory are not in order of submission.
     #[error("workload \"{workload}\": job {number} is submitted before the job ahead of it")]
     JobsOutOfOrder {

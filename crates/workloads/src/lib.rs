@@ -10,7 +10,7 @@
 //! ```
 //!
 //! [`Workload::open`] builds that pipe. Everything streams except sorting, which a rule must request
-//! explicitly. Jobs come in order of submission.
+//! explicitly, and which needs temporary files instead of memory. Jobs come in order of submission.
 //!
 //! Draws belong to (seed, workload, purpose, job number), so a filter, a window
 //! or another step before a drawing step does not change what a job draws.
@@ -28,6 +28,7 @@ pub mod months;
 pub mod placed;
 pub mod rules;
 pub mod source;
+mod spill;
 pub mod steps;
 pub mod swf;
 

@@ -12,3 +12,5 @@ mod months;
 mod pipeline;
 #[path = "workloads/real_logs.rs"]
 mod real_logs;
+#[path = "workloads/sorting.rs"]
+mod sorting;
