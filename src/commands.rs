@@ -43,6 +43,7 @@ pub(crate) mod jobs;
 pub(crate) mod list;
 #[cfg(feature = "live")]
 pub(crate) mod live;
+mod log_options;
 pub(crate) mod new;
 pub(crate) mod output;
 pub(crate) mod plot;

@@ -96,7 +96,7 @@ fn settings_that_have_no_effect_on_a_log_are_refused() {
         &["workload", "inspect", "--columns", "a,b", "log.swf"],
         &["workload", "inspect", "--time-zone", "Berlin", "jobs.txt"],
         &["workload", "convert", "--keep", "Name", "jobs.txt", "-"],
-        &["workload", "convert", "--format", "sacct", "log.swf", "-"],
+        &["workload", "convert", "--log-format", "sacct", "log.swf", "-"],
     ]
     .map(|arguments| folder.haggle(arguments))
     .concat();
@@ -116,7 +116,7 @@ fn settings_that_have_no_effect_on_a_log_are_refused() {
     ----- stderr -----
     error: --columns names the fields of a log of sacct without a line of names
     
-    hint: add --format sacct, or remove --columns
+    hint: add --log-format sacct, or remove --columns
     exit code: 2
     ----- stdout -----
     ----- stderr -----
@@ -165,9 +165,14 @@ submits-to = \"cluster\"
     ]);
     let run = folder.haggle(&["run", "good.toml", "--quiet"]);
     assert!(run.starts_with("exit code: 0"), "{run}");
-    let replay = folder.haggle(&["replay", "jobs.txt", "--policy", "easy", "--processors", "16"]);
-    assert!(replay.contains("1  dropped: step of a job (line 3)"), "{replay}");
-    assert!(replay.contains("guessed: local time of an unknown zone: taken as UTC"), "{replay}");
+    let replay = ["replay", "jobs.txt", "--policy", "easy", "--processors", "16"];
+    let shown = folder.haggle(&replay);
+    assert!(shown.contains("1  dropped: step of a job (line 3)"), "{shown}");
+    assert!(shown.contains("guessed: local time of an unknown zone: taken as UTC"), "{shown}");
+    let zoned = folder.haggle(&[&replay[..], &["--time-zone", "Europe/Berlin"]].concat());
+    assert!(zoned.starts_with("exit code: 0") && !zoned.contains("unknown zone"), "{zoned}");
+    let columns = folder.haggle(&[&replay[..], &["--columns", "a"]].concat());
+    assert!(columns.contains("hint: add --log-format sacct, or remove --columns"), "{columns}");
     let refused = ["zone.toml", "columns.toml", "none.toml"]
         .map(|name| folder.haggle(&["validate", name]))
         .concat();
@@ -219,6 +224,8 @@ fn each_format_is_recognised_by_its_content() {
     let pbs = "01/31/2024 11:01:00;E;7.srv;user=ann ctime=100 start=160 end=220 Resource_List.ncpus=4 \
                Resource_List.walltime=00:02:00 Exit_status=0\n";
     let gwf = "# JobID SubmitTime ...\n7 100 60 60 4 -1 -1 4 120 -1 1 1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+    let batsim = "{\"jobs\": [{\"id\": 7, \"subtime\": 100, \"res\": 4, \"walltime\": 120, \"profile\": \"a\"}], \
+                  \"profiles\": {\"a\": {\"type\": \"delay\", \"delay\": 60}}, \"nb_res\": 4}";
     let table = "id,at,begin,length,n\n7,100,160,1,4\n";
     let mapping = "[columns]\nnumber = \"id\"\nsubmit = \"at\"\nstart = \"begin\"\nrun = { column = \"length\", unit = \"min\" }\n\
                    requested-processors = \"n\"\n";
@@ -226,16 +233,35 @@ fn each_format_is_recognised_by_its_content() {
         ("jobs.json", json),
         ("jobs.pbs", pbs),
         ("jobs.gwf", gwf),
+        ("batsim.json", batsim),
         ("jobs.csv", table),
         ("site.toml", mapping),
         ("bad.toml", "[columns]\nsubmits = \"at\"\n"),
     ]);
-    for arguments in
-        [&["jobs.json"][..], &["jobs.pbs"], &["jobs.gwf"], &["jobs.csv", "--mapping", "site.toml"]]
-    {
+    for arguments in [
+        &["jobs.json"][..],
+        &["jobs.pbs"],
+        &["jobs.gwf"],
+        &["batsim.json"],
+        &["jobs.csv", "--mapping", "site.toml"],
+    ] {
         let shown = folder.haggle(&[&["workload", "convert"], arguments, &["-"]].concat());
         assert!(shown.starts_with("exit code: 0"), "{shown}");
-        assert!(shown.contains("\n7 0 60 60 "), "{shown}");
+        let wait = if arguments == ["batsim.json"] { -1 } else { 60 };
+        assert!(shown.contains(&format!("\n7 0 {wait} 60 ")), "{shown}");
+        let replay = [&["replay"], arguments, &["--processors", "4", "--policy", "easy"]].concat();
+        let shown = folder.haggle(&replay);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        let (log, mapping) = (arguments[0], arguments.get(2));
+        let reading = mapping.map_or(String::new(), |file| format!("mapping = \"{file}\""));
+        let scenario = format!(
+            "[[workload]]\nname = \"jobs\"\nlog = \"{log}\"\nreading = {{ {reading} }}\n\n[[provider]]\n\
+             name = \"cluster\"\nprocessors = 4\n\n[[user]]\nname = \"users\"\nworkload = \"jobs\"\n\
+             submits-to = \"cluster\"\n"
+        );
+        std::fs::write(folder.path().join("named.toml"), scenario).expect("a folder of our own");
+        let shown = folder.haggle(&["run", "named.toml", "--quiet", "--force", "-o", "out"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
     }
     let bad = folder.haggle(&["workload", "convert", "jobs.csv", "-", "--mapping", "bad.toml"]);
     assert!(
@@ -250,13 +276,153 @@ fn each_format_is_recognised_by_its_content() {
         "jobs.pbs",
         "--mapping",
         "site.toml",
-        "--format",
+        "--log-format",
         "pbs",
     ]);
     assert!(
         other.contains(
-            "error: --mapping is for tables of jobs\n\nhint: remove it, or write --format csv"
+            "error: --mapping is for tables of jobs\n\nhint: remove it, or write --log-format csv or parquet"
         ),
         "{other}"
+    );
+}
+
+#[test]
+fn logs_are_written_for_batsim() {
+    let folder = Folder::with(&[(
+        "log.swf",
+        "; MaxProcs: 8\n1 5 3 60 2 -1 -1 2 90 -1 1 3 -1 -1 -1 -1 -1 -1\n2 9 -1 7.5 4 -1 -1 4 -1 -1 0 -1 -1 -1 -1 -1 -1 -1\n",
+    )]);
+    let shown: String = [
+        &["workload", "convert", "log.swf", "log.json"][..],
+        &["workload", "convert", "log.swf", "-", "--to", "batsim-4"],
+        &["workload", "convert", "log.swf", "jobs.csv"],
+        &["workload", "convert", "log.swf", "log.json.gz", "--keep", "all"],
+        &["workload", "convert", "log.json", "none.csv"],
+        &["workload", "convert", "log.json", "-"],
+    ]
+    .map(|arguments| folder.haggle(arguments))
+    .concat();
+    insta::assert_snapshot!(shown, @r#"
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+            2  job lines read
+            1  dropped: user
+            1  dropped: waiting time
+            1  requested time unknown: run time taken (line 3)
+            2  jobs kept
+            2  jobs written
+    exit code: 0
+    ----- stdout -----
+    {
+    "jobs": [
+    {"id": 1, "subtime": 0, "res": 2, "profile": "delay60", "walltime": 90},
+    {"id": 2, "subtime": 4, "res": 4, "profile": "delay7.5-failed", "walltime": 7.5}
+    ],
+    "profiles": {
+    "delay7.5-failed": {"type": "delay", "delay": 7.5, "ret": 1},
+    "delay60": {"type": "delay", "delay": 60}
+    },
+    "nb_res": 8
+    }
+    ----- stderr -----
+            2  job lines read
+            1  dropped: user
+            1  dropped: waiting time
+            1  requested time unknown: run time taken (line 3)
+            2  jobs kept
+            2  jobs written
+    exit code: 0
+    ----- stdout -----
+    ----- stderr -----
+            2  job lines read
+            1  dropped: user
+            1  dropped: job without a start
+            1  guessed: numbers of its processors: none
+            1  requested time unknown: run time taken (line 3)
+            2  jobs kept
+            1  jobs written
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: --keep is for logs in Standard Workload Format
+
+    hint: remove it, or write --to swf
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: no job can be written in this format: job without a start
+
+    hint: name another format by --to
+    exit code: 0
+    ----- stdout -----
+    ; Version: 2.2
+    ; MaxProcs: 8
+    ; Note: converted by haggle 0.2.0 under the rules "careful"
+    1 0 -1 60 -1 -1 -1 2 90 -1 1 -1 -1 -1 -1 -1 -1 -1
+    2 4 -1 7.5 -1 -1 -1 4 7.5 -1 0 -1 -1 -1 -1 -1 -1 -1
+    ----- stderr -----
+            2  job lines read
+            2  jobs kept
+            2  jobs written
+    "#);
+    insta::assert_snapshot!(folder.read("log.json"), @r#"
+    {
+    "jobs": [
+    {"id": 1, "subtime": 0, "res": 2, "profile": "delay60", "walltime": 90},
+    {"id": 2, "subtime": 4, "res": 4, "profile": "delay7.5-failed", "walltime": 7.5}
+    ],
+    "profiles": {
+    "delay7.5-failed": {"type": "DelayProfile", "delay": 7.5, "ret": 1},
+    "delay60": {"type": "DelayProfile", "delay": 60}
+    },
+    "nb_res": 8
+    }
+    "#);
+    insta::assert_snapshot!(folder.read("jobs.csv"), @r#"
+    job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
+    1,w0,delay60,0,2,90,1,COMPLETED_SUCCESSFULLY,3,60,63,3,63,1.05,,-1,
+    "#);
+    // Nothing is left of a log that could not be written.
+    assert!(!folder.path().join("none.csv").exists());
+    let generated = folder.haggle(&[
+        "workload",
+        "generate",
+        "--jobs",
+        "5",
+        "--processors",
+        "8",
+        "-",
+        "--to",
+        "batsim-5",
+    ]);
+    assert!(generated.contains("\"nb_res\": 8\n"), "{generated}");
+    let packed = folder.haggle(&["workload", "convert", "log.swf", "log.json.gz"]);
+    assert!(packed.starts_with("exit code: 0"), "{packed}");
+    let same = folder.haggle(&["workload", "convert", "log.json.gz", "log.json", "--force"]);
+    assert!(same.starts_with("exit code: 0"), "{same}");
+}
+
+#[test]
+fn tables_of_a_run_are_read_by_a_mapping() {
+    let mapping = "[columns]\nnumber = \"job_id\"\nsubmit = \"submission_time\"\nwait = \"waiting_time\"\n\
+                   run = \"execution_time\"\nprocessors = \"requested_number_of_resources\"\n";
+    let log = "1 0 -1 60 2 -1 -1 2 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n\
+               2 5 -1 30.5 2 -1 -1 2 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+    let folder = Folder::with(&[("log.swf", log), ("run.toml", mapping)]);
+    let replay = ["replay", "log.swf", "--processors", "2", "--policy", "fcfs", "-o", "out"];
+    assert!(folder.haggle(&replay).starts_with("exit code: 0"));
+    let convert = ["workload", "convert", "out/jobs.parquet", "-", "--mapping", "run.toml"];
+    let shown = folder.haggle(&convert);
+    assert!(shown.contains("\n1 0 0 60 2 "), "{shown}");
+    assert!(shown.contains("\n2 5 55 30.5 2 "), "{shown}");
+    assert!(shown.contains("2  dropped: column final_state (lines 1, 2)"), "{shown}");
+    let other = folder.haggle(&[&convert[..], &["--log-format", "pbs"]].concat());
+    assert!(other.contains("or write --log-format csv or parquet"), "{other}");
+    let without = folder.haggle(&convert[..4]);
+    assert!(
+        without.contains("out/jobs.parquet: a table needs a mapping of its columns"),
+        "{without}"
     );
 }

@@ -110,7 +110,7 @@ fn estimates(rule: EstimateRule) -> String {
 fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
     let processors = match args.processors {
         Some(processors) => processors.get(),
-        None => machine_size(log)?,
+        None => machine_size(log, &haggle_workloads::logs::Options::default())?,
     };
     // Paths in a scenario start from its folder, so the path must be absolute in another folder.
     let from_there = match args.file.parent() {

@@ -22,7 +22,7 @@ use haggle_workloads::swf::Malformed;
 use serde::Serialize;
 
 use super::run::{DriverName, say_cleared, say_reports, say_too_wide, told};
-use super::{Error, is_pipe, print, print_json, say_waiting, seeds};
+use super::{Error, is_pipe, log_options, print, print_json, say_waiting, seeds};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -49,7 +49,7 @@ use text::{as_text, side_by_side};
   haggle replay log.swf --policy easy --overrun extend  # jobs run as long as in the log
   zcat log.swf.gz | haggle replay - --processors 128 --policy fcfs")]
 pub(crate) struct Args {
-    /// Log in Standard Workload Format: plain, .gz or .zst; - for standard input
+    /// Log in Standard Workload Format or another one: plain, .gz or .zst; - for standard input
     #[arg(value_name = "LOG")]
     log: PathBuf,
     /// Processors of the machine; without it, as the log's header says
@@ -119,6 +119,8 @@ pub(crate) struct Args {
     /// Print no progress, and only errors on standard error
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    reading: file::LogReading,
 }
 
 /// Policy of the machine.
@@ -213,8 +215,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             hint: "write it into a file, or name one policy".to_owned(),
         });
     }
-    let scenarios: Vec<Scenario> =
-        policies.iter().map(|&policy| scenario(args, policy)).collect::<Result<_, _>>()?;
+    let options = log_options::options(&args.reading)?;
+    log_options::check_columns(&args.reading)?;
+    let scenarios: Vec<Scenario> = policies
+        .iter()
+        .map(|&policy| scenario(args, &options, policy))
+        .collect::<Result<_, _>>()?;
     say_waiting(&args.log);
     let mut warnings = without_effect(&scenarios);
     if args.compression.is_some() && !policies.contains(&Policy::Conservative) {
@@ -335,10 +341,10 @@ fn repeated(policies: &[Policy]) -> Option<Policy> {
 }
 
 /// The scenario with the meaning of the options.
-fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
+fn scenario(args: &Args, options: &logs::Options, policy: Policy) -> Result<Scenario, Error> {
     let processors = match args.processors {
         Some(processors) => processors,
-        None => machine_size(&args.log)?,
+        None => machine_size(&args.log, options)?,
     };
     let name = file::Name::like(&stem(&args.log));
     let header =
@@ -350,6 +356,7 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     let exact = args.estimates == EstimateRule::Exact;
     let mut workload = file::Workload::named(name);
     workload.log = Some(args.log.to_string_lossy().into_owned());
+    workload.reading = args.reading.clone();
     workload.rules = file::Rules {
         preset: Some(args.rules),
         lines: args.first,
@@ -434,12 +441,12 @@ fn stem(log: &Path) -> String {
 }
 
 /// Number of processors of a log's machine, from its header.
-pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
+pub(crate) fn machine_size(log: &Path, options: &logs::Options) -> Result<u32, Error> {
     // A pipe can be read only once, and the run needs the whole log.
     if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });
     }
-    let open = logs::open(log, &logs::Options::default(), Malformed::Refuse)?;
+    let open = logs::open(log, options, Malformed::Refuse)?;
     open.header().machine_size().ok_or_else(|| Error::NoMachineSize { log: log.to_owned() })
 }
 

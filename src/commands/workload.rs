@@ -1,20 +1,22 @@
 //! `haggle workload`: inspects logs, converts, generates and scales them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::scenario::file::{LogFormat, LogReading, Malformed, Rules};
+use crate::scenario::file::{LogReading, Malformed, Rules};
 use haggle_workloads::logs::Options;
-use haggle_workloads::{Source, Step, Workload, WorkloadError};
+use haggle_workloads::{Source, Step, Workload};
 
-use super::{Error, say_waiting};
+use super::{Error, log_options, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt;
+use target::Target;
 
 mod convert;
 mod generate;
 mod inspect;
 mod log_file;
 mod scale;
+mod target;
 
 /// Inspect, convert, generate and scale workloads
 ///
@@ -70,26 +72,12 @@ impl Reading {
 
     /// The way in which the log is read.
     fn options(&self) -> Result<Options, Error> {
-        let mapping = self.log.mapping.as_deref().map(Path::new);
-        let is_other = self.log.format.is_some_and(|format| format != LogFormat::Csv);
-        if mapping.is_some() && is_other {
-            return Err(Error::Unfit {
-                message: "--mapping is for tables of jobs".to_owned(),
-                hint: "remove it, or write --format csv".to_owned(),
-            });
-        }
-        Ok(self.log.to_model(mapping).map_err(WorkloadError::Log)?)
+        log_options::options(&self.log)
     }
 
     /// The log at `path` under these rules, with `steps` applied.
     fn workload(&self, path: &Path, steps: Vec<Step>) -> Result<Workload, Error> {
-        if !self.log.columns.is_empty() && self.log.format != Some(LogFormat::Sacct) {
-            return Err(Error::Unfit {
-                message: "--columns names the fields of a log of sacct without a line of names"
-                    .to_owned(),
-                hint: "add --format sacct, or remove --columns".to_owned(),
-            });
-        }
+        log_options::check_columns(&self.log)?;
         say_waiting(path);
         let options = Box::new(self.options()?);
         let rules = self.rules().to_model();
@@ -102,15 +90,4 @@ impl Reading {
         let text = toml::to_string(&self.rules()).unwrap_or_default();
         text.lines().collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Destination of a log.
-#[derive(Debug, clap::Args)]
-struct Target {
-    /// Log to write, packed if it ends in .gz or .zst; `-` is standard output
-    #[arg(value_name = "OUT")]
-    out: PathBuf,
-    /// Overwrite OUT if it exists
-    #[arg(long)]
-    force: bool,
 }

@@ -7,15 +7,19 @@
 //!            notes: what was dropped, changed or guessed
 //! ```
 //!
+//! Records are also written: `LogWriter` is the trait of all formats of output.
+//!
 //! A record has the 18 fields of the Standard Workload Format, which all rules, steps and schedulers
 //! use. All further columns of a format are values with a name. A reader streams: its memory does not
-//! depend on the number of records.
+//! depend on the number of records. Only the profiles of Batsim are held in memory.
 
+mod batsim;
 mod detect;
 mod error;
 mod gwf;
 mod json;
 mod keep;
+mod members;
 mod names;
 mod notes;
 mod pbs;
@@ -24,17 +28,20 @@ mod slurm;
 mod source;
 mod table;
 mod text;
+mod writer;
 mod zone;
 
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+pub use batsim::{BatsimJobs, BatsimVersion, BatsimWorkload};
 pub use error::{LogError, LogProblem};
 pub(crate) use notes::{FirstLines, keep_line};
 pub use notes::{Note, NoteKind, Notes};
 use reader::{Reader, Records};
 pub use table::Mapping;
+pub use writer::LogWriter;
 pub use zone::Zone;
 
 use crate::error::WorkloadError;
@@ -56,8 +63,12 @@ haggle_model::words! {
         Pbs = "pbs",
         /// Grid Workload Format of the Grid Workloads Archive.
         Gwf = "gwf",
+        /// Workload of Batsim as JSON, of versions 4 and 5.
+        Batsim = "batsim",
         /// A text with a line of names and separated values, by a mapping file.
         Csv = "csv",
+        /// A Parquet file, by a mapping file.
+        Parquet = "parquet",
     }
 }
 
@@ -81,22 +92,24 @@ pub struct Options {
 impl Options {
     /// Refuses options that have no effect on a format.
     fn check(&self, format: LogFormat) -> Result<(), LogProblem> {
-        use LogFormat::{Csv, Gwf, Sacct, Swf};
+        use LogFormat::{Batsim, Csv, Gwf, Parquet, Sacct, Swf};
         let problem = match format {
             Swf if !self.keep.is_empty() => {
                 "a log in Standard Workload Format keeps all of its columns, so no columns to keep can be chosen"
             }
-            Swf | Gwf if self.zone.is_some() => {
+            Swf | Gwf | Batsim if self.zone.is_some() => {
                 "times of this format have no time zone; remove the time zone, or name another format"
             }
             Sacct | Swf if self.mapping.is_none() => return Ok(()),
-            Csv if self.mapping.is_none() => "a table needs a mapping of its columns (`mapping`)",
+            Csv | Parquet if self.mapping.is_none() => {
+                "a table needs a mapping of its columns (`mapping`)"
+            }
             _ if !self.columns.is_empty() => {
                 "the names of columns are given, but this format has its own; remove them, or name another format"
             }
-            Csv => return Ok(()),
+            Csv | Parquet => return Ok(()),
             _ if self.mapping.is_some() => {
-                "a mapping is given, but this format needs none; remove it, or name the format `csv`"
+                "a mapping is given, but this format needs none; remove it, or name the format `csv` or `parquet`"
             }
             _ => return Ok(()),
         };
@@ -171,11 +184,14 @@ pub fn read(
 ) -> Result<OpenLog, WorkloadError> {
     let format = match options.format {
         Some(format) => format,
-        None if options.mapping.is_some() => LogFormat::Csv,
         None => {
             let start = detect::start(&mut input)
                 .map_err(|error| LogProblem::from(lines::Unreadable::Read(error)).at(&log, 0, 0))?;
-            let format = detect::format(&start);
+            let format = match detect::format(&start) {
+                LogFormat::Parquet => LogFormat::Parquet,
+                _ if options.mapping.is_some() => LogFormat::Csv,
+                format => format,
+            };
             input = Box::new(Cursor::new(start).chain(input));
             format
         }
@@ -189,11 +205,16 @@ pub fn read(
             }
             OpenLog::Swf(reader)
         }
+        LogFormat::Batsim => other(batsim::Batsim::new(input, log, options, malformed)?),
         LogFormat::Pbs => other(pbs::Pbs::new(input, log, options, malformed)),
         LogFormat::Gwf => other(gwf::Gwf::new(input, log, options, malformed)?),
         LogFormat::Csv => {
             let mapping = options.mapping.as_ref().expect("checked above");
-            other(table::Table::new(input, log, options, mapping, malformed)?)
+            other(table::Table::of_text(input, log, options, mapping, malformed)?)
+        }
+        LogFormat::Parquet => {
+            let mapping = options.mapping.as_ref().expect("checked above");
+            other(table::Table::of_parquet(input, log, options, mapping, malformed)?)
         }
         LogFormat::SacctJson => other(slurm::json::SacctJson::new(input, log, options, malformed)),
         LogFormat::Sacct => other(slurm::sacct::Sacct::new(input, log, options, malformed)?),

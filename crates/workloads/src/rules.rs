@@ -199,7 +199,7 @@ haggle_model::words! {
         /// The first line out of order is an error.
         #[default]
         Require = "require",
-        /// The whole log is read into memory and sorted.
+        /// The whole log is read and sorted before its first job is passed on.
         Sort = "sort",
     }
 }

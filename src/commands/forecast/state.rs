@@ -76,7 +76,7 @@ impl Machine {
     pub(super) fn scenario(&self, seed: u64) -> Result<Scenario, Error> {
         let processors = match self.processors {
             Some(processors) => processors,
-            None => machine_size(&self.log)?,
+            None => machine_size(&self.log, &haggle_workloads::logs::Options::default())?,
         };
         let name = |text: &str| file::Name::like(text);
         let header = file::Header { name: Some(name("forecast")), seed, ..file::Header::default() };

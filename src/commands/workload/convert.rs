@@ -8,22 +8,25 @@ use haggle_workloads::swf::SwfHeader;
 use haggle_workloads::{CleaningReport, SharedReport};
 use serde_json::json;
 
+use super::Reading;
 use super::log_file::{self, Line, Log, Waits};
-use super::{Reading, Target};
+use super::target::{Format, Target};
 use crate::commands::{Error, PROGRAM, output, print, say_waiting};
 use crate::exit::Exit;
 use crate::report::say;
 
-/// Convert a log to Standard Workload Format, clean it by rules, pack or unpack it
+/// Convert a log to another format, clean it by rules, pack or unpack it
 ///
-/// Writes the jobs as they would be submitted to a simulation: one line a job, with the header of the original and a
-/// note on the rules. Fields that no rule changes are those of the log, and -1 where it has none. Values that were
-/// dropped, changed or guessed are listed on standard error, with their lines. The effects of the rules follow.
+/// Writes the jobs as they would be submitted to a simulation. In Standard Workload Format, this is one line a job,
+/// with the header of the original and a note on the rules. Fields that no rule changes are those of the log, and -1
+/// where it has none. Values that were dropped, changed or guessed are listed on standard error, with their lines. The
+/// effects of the rules follow.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workload convert ctc.swf.gz ctc.swf.zst
   haggle workload convert --time-zone Europe/Berlin jobs.txt jobs.swf --order sort
-  haggle workload convert --rules canonical ctc.swf.gz - | head")]
+  haggle workload convert --rules canonical ctc.swf.gz - | head
+  haggle workload convert ctc.swf.gz ctc.json  # a workload of Batsim")]
 pub(crate) struct Args {
     /// Log to read; `-` is standard input
     #[arg(value_name = "IN")]
@@ -48,6 +51,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             hint: "write the log into a file".to_owned(),
         });
     }
+    if !args.keep.is_empty() && args.target.format() != Format::Swf {
+        return Err(Error::Unfit {
+            message: "--keep is for logs in Standard Workload Format".to_owned(),
+            hint: "remove it, or write --to swf".to_owned(),
+        });
+    }
     output::check_free(&args.target.out, args.target.force)?;
     say_waiting(&args.log);
     let report = SharedReport::default();
@@ -60,7 +69,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let note = format!("converted by {PROGRAM} under {rules}");
     let log = Converted { jobs, report: report.clone() };
     let written = log_file::write(log, &note, Waits::AsRecorded, &args.target)?;
-    let report = report.snapshot();
+    let mut report = report.snapshot();
+    report.notes.extend(written.notes.by_kind());
+    let written = written.jobs;
     if args.json {
         print(&as_json(&report, written))?;
     } else {

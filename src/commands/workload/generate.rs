@@ -11,7 +11,7 @@ use super::Target;
 use super::log_file::{self, Stepped, Waits};
 use crate::commands::{Error, PROGRAM, output, positive, seeds};
 use crate::exit::Exit;
-use crate::report::warn_of;
+use crate::report::{say, warn_of};
 
 /// A higher load is probably not meant as a part of the machine.
 const LIKELY_LOAD_MAX: f64 = 2.0;
@@ -90,7 +90,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
     // Generated jobs have never waited anywhere.
     let log = Stepped { workload: open, moved: Span::ZERO };
-    log_file::write(log, &note, Waits::Unknown, &args.target)?;
+    let written = log_file::write(log, &note, Waits::Unknown, &args.target)?;
+    for note in written.notes.by_kind() {
+        say(&format!("{note}\n"));
+    }
     Ok(Exit::Success)
 }
 

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use haggle_model::{Job, Span, Time};
 use haggle_workloads::OpenWorkload;
+use haggle_workloads::logs::{BatsimJobs, BatsimVersion, BatsimWorkload, LogWriter, Notes};
 use haggle_workloads::swf::{SwfHeader, SwfRecord, SwfWriter, UNKNOWN_SPAN, write_header};
 
-use super::Target;
+use super::target::{Format, Target};
 use crate::commands::Error;
 use crate::commands::output::{Output, failed};
 use crate::interrupt;
@@ -67,7 +68,14 @@ impl Log for Stepped {
     }
 }
 
-/// Writes the jobs of `log`, after its header and a note on the changes, and returns their number.
+/// The jobs that were written.
+pub(super) struct Written {
+    pub(super) jobs: u64,
+    /// Values that the format has no place for.
+    pub(super) notes: Notes,
+}
+
+/// Writes the jobs of `log`. In Standard Workload Format, the header comes first, with a note on the changes.
 ///
 /// The start time of the header is corrected by the shift of time zero. `waits` tells whether the recorded
 /// waiting times are valid: after a change of arrivals they are not.
@@ -76,7 +84,7 @@ pub(super) fn write(
     note: &str,
     waits: Waits,
     target: &Target,
-) -> Result<u64, Error> {
+) -> Result<Written, Error> {
     // The first job is read before anything is written. Only then are the existence of a job and
     // the shift of time zero known.
     let first = log.next_line()?.ok_or_else(|| Error::NoJobLeft(target.out.clone()))?;
@@ -85,25 +93,52 @@ pub(super) fn write(
     let header = |log: &dyn Log| noted(log.header(), note, Span::from_micros(log.shift_us()));
     // Behind the first job, so that an empty window leaves no file.
     let mut output = Output::create(path, target.force)?;
-    let written = if log.has_late_header() {
-        // The lines wait in a file without a name until the header is complete.
-        let lines = BufWriter::new(tempfile::tempfile().map_err(fail)?);
-        let mut writer = SwfWriter::new(lines, &SwfHeader::default()).map_err(fail)?;
-        let written = write_jobs(&mut log, first, waits, &mut writer, path)?;
-        let lines = writer.finish().and_then(|lines| lines.into_inner().map_err(Into::into));
-        write_header(&mut output, &header(&log)).map_err(fail)?;
-        append(&mut output, lines.map_err(fail)?).map_err(fail)?;
-        written
-    } else {
-        let mut writer = SwfWriter::new(&mut output, &header(&log)).map_err(fail)?;
-        let written = write_jobs(&mut log, first, waits, &mut writer, path)?;
-        writer.finish().map_err(fail)?;
-        written
+    let mut notes = Notes::NONE;
+    let version = match target.format() {
+        Format::Batsim4 => BatsimVersion::Four,
+        _ => BatsimVersion::Five,
     };
+    let jobs = match target.format() {
+        Format::Batsim4 | Format::Batsim5 => {
+            let mut writer = BatsimWorkload::new(&mut output, version).map_err(fail)?;
+            let jobs = write_jobs(&mut log, first, waits, &mut writer, path)?;
+            notes = writer.finish(&log.header()).map_err(fail)?;
+            jobs
+        }
+        Format::BatsimJobs => {
+            let mut writer = BatsimJobs::new(&mut output).map_err(fail)?;
+            let jobs = write_jobs(&mut log, first, waits, &mut writer, path)?;
+            notes = writer.finish().map_err(fail)?;
+            jobs
+        }
+        Format::Swf if log.has_late_header() => {
+            // The lines wait in a file without a name until the header is complete.
+            let lines = BufWriter::new(tempfile::tempfile().map_err(fail)?);
+            let mut writer = SwfWriter::new(lines, &SwfHeader::default()).map_err(fail)?;
+            let jobs = write_jobs(&mut log, first, waits, &mut writer, path)?;
+            let lines = writer.finish().and_then(|lines| lines.into_inner().map_err(Into::into));
+            write_header(&mut output, &header(&log)).map_err(fail)?;
+            append(&mut output, lines.map_err(fail)?).map_err(fail)?;
+            jobs
+        }
+        Format::Swf => {
+            let mut writer = SwfWriter::new(&mut output, &header(&log)).map_err(fail)?;
+            let jobs = write_jobs(&mut log, first, waits, &mut writer, path)?;
+            writer.finish().map_err(fail)?;
+            jobs
+        }
+    };
+    if jobs == 0 {
+        let facts: Vec<&str> = notes.as_slice().iter().map(|note| note.fact.as_str()).collect();
+        return Err(Error::Unfit {
+            message: format!("no job can be written in this format: {}", facts.join(", ")),
+            hint: "name another format by --to".to_owned(),
+        });
+    }
     // The log is complete now and only needs its name.
     interrupt::end_at_once(false);
     output.finish()?;
-    Ok(written)
+    Ok(Written { jobs, notes })
 }
 
 fn append(output: &mut Output, mut lines: File) -> io::Result<()> {
@@ -117,10 +152,10 @@ fn write_jobs(
     log: &mut impl Log,
     first: Line,
     waits: Waits,
-    writer: &mut SwfWriter<impl Write>,
+    writer: &mut impl LogWriter,
     path: &Path,
 ) -> Result<u64, Error> {
-    let mut written = 0;
+    let (mut read, mut written) = (0, 0);
     let mut next = Some(first);
     while let Some(Line { job, further }) = next {
         // Stretched gaps saturate there, so that such times would be wrong.
@@ -128,7 +163,7 @@ fn write_jobs(
             return Err(Error::Unfit {
                 message: format!(
                     "job {} would be submitted behind the longest time, {} s",
-                    written + 1,
+                    read + 1,
                     Span::FOREVER
                 ),
                 hint: "choose a smaller factor for the gaps".to_owned(),
@@ -138,8 +173,9 @@ fn write_jobs(
         if waits == Waits::Unknown {
             record.wait = UNKNOWN_SPAN;
         }
-        writer.write_with(&record, &further).map_err(|error| failed(path, error))?;
-        written += 1;
+        let is_written = writer.write(&record, &further).map_err(|error| failed(path, error))?;
+        read += 1;
+        written += u64::from(is_written);
         next = log.next_line()?;
     }
     Ok(written)

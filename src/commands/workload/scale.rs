@@ -98,6 +98,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     // Recorded waiting times are those of the load as it was.
     let written =
         log_file::write(Stepped { workload, moved }, &note, Waits::Unknown, &args.target)?;
-    say(&format!("{}\n{written:>9}  jobs written\n", report.snapshot()));
+    let mut report = report.snapshot();
+    report.notes.extend(written.notes.by_kind());
+    say(&format!("{report}\n{:>9}  jobs written\n", written.jobs));
     Ok(Exit::Success)
 }

@@ -34,9 +34,9 @@ const READING: &[Refusal<LogReading>] = &[
         "times of a log in Standard Workload Format have no zone", "not used", "remove it; steps by time of day read `TimeZone` of the log"),
     refuse("columns", |it, ()| !it.columns.is_empty() && it.format != Some(LogFormat::Sacct),
         "`columns` names the fields of a log of sacct without a line of names", "not used", "add `format = \"sacct\"`, or remove `columns`"),
-    refuse("mapping", |it, ()| it.mapping.is_some() && it.format.is_some_and(|format| format != LogFormat::Csv),
-        "`mapping` is for tables of jobs", "not used", "remove it, or write `format = \"csv\"`"),
-    refuse("format", |it, ()| it.mapping.is_none() && it.format == Some(LogFormat::Csv),
+    refuse("mapping", |it, ()| it.mapping.is_some() && it.format.is_some_and(|format| ![LogFormat::Csv, LogFormat::Parquet].contains(&format)),
+        "`mapping` is for tables of jobs", "not used", "remove it, or write `format = \"csv\"` or `\"parquet\"`"),
+    refuse("format", |it, ()| it.mapping.is_none() && matches!(it.format, Some(LogFormat::Csv | LogFormat::Parquet)),
         "a table of jobs needs a mapping of its columns", "without `mapping`", "add `mapping`, a file that docs/formats.md describes"),
 ];
 

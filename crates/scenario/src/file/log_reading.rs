@@ -18,7 +18,8 @@ use crate::vocabulary::parser;
 pub struct LogReading {
     /// Format of the log; without it, by its content.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", value_parser = parser::<LogFormat>()))]
+    // Commands have a `--format` of what they write.
+    #[cfg_attr(feature = "clap", arg(id = "log_format", long = "log-format", value_name = "FORMAT", value_parser = parser::<LogFormat>()))]
     pub format: Option<LogFormat>,
     /// Time zone of the local times in the log; without it, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -42,6 +42,7 @@ pub(super) fn format(start: &[u8]) -> LogFormat {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match () {
+        () if start.starts_with(b"PAR1") => LogFormat::Parquet,
         () if start.starts_with(b"{") => json(start),
         () if is_pbs(first) => LogFormat::Pbs,
         () if is_gwf(start) => LogFormat::Gwf,
@@ -54,6 +55,7 @@ pub(super) fn format(start: &[u8]) -> LogFormat {
 fn json(start: &[u8]) -> LogFormat {
     let has = |key: &[u8]| memmem::find(start, key).is_some();
     match () {
+        () if has(b"\"nb_res\"") || has(b"\"subtime\"") => LogFormat::Batsim,
         () if has(b"\"jobs\"") && (has(b"\"meta\"") || has(b"\"job_id\"")) => LogFormat::SacctJson,
         () => LogFormat::Swf,
     }
@@ -116,6 +118,7 @@ mod tests {
             (vec![b"# comment\n\n# more\n1 2", b" 3\n"], LogFormat::Swf),
             (vec![b"JobID|Submit", b"|Start\n1|"], LogFormat::Sacct),
             (vec![b"04/01/2024 10:00:00;E;1.s;user=a", b"\n"], LogFormat::Pbs),
+            (vec![b"{\"nb_res\": 4, ", b"\"jobs\": []}", b""], LogFormat::Batsim),
             (vec![b"{\n", b"\"jobs\": [\n{\"job_id\": 5}]}", b""], LogFormat::SacctJson),
         ] {
             let whole = pieces.concat();

@@ -1,19 +1,18 @@
 //! A JSON text of any length, member by member of its outermost object.
 //!
-//! The elements of long lists are returned one at a time, so that only one of them is in memory. Values are found
+//! The parts of wanted members are returned one at a time, so that only one of them is in memory. Values are found
 //! by their brackets and quotes here; `serde_json` reads them.
 
-use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::error::{LogError, LogProblem};
 use super::source::Source;
 use crate::lines::Unreadable;
 use crate::swf::Malformed;
+use haggle_model::Span;
 
 /// Most bytes of one value. Without a bound, a wrong file would be read into memory.
 const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -25,7 +24,7 @@ pub(super) struct Json<R> {
     input: R,
     /// The place is that of the value.
     pub(super) source: Source,
-    /// Keys of the lists whose elements are returned.
+    /// Keys of the members that are returned.
     wanted: &'static [&'static str],
     chunk: Vec<u8>,
     at: usize,
@@ -35,6 +34,8 @@ pub(super) struct Json<R> {
     state: State,
     /// The value.
     pub(super) value: Vec<u8>,
+    /// The name of the member that it is the value of, if it is one of a wanted object.
+    pub(super) name: String,
     /// The column at which it begins, from 1.
     column: usize,
 }
@@ -46,12 +47,28 @@ enum State {
     Object {
         first: bool,
     },
-    /// Before an element of a list.
-    List {
+    /// Before a part of a wanted member.
+    Inside {
         key: &'static str,
+        part: Part,
         first: bool,
     },
+    /// Before a wanted value that has no parts.
+    Whole {
+        key: &'static str,
+    },
     End,
+}
+
+/// A value that is returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// An element of a list.
+    Element,
+    /// A member of an object.
+    Member,
+    /// A text, a number, or another value without parts.
+    Whole,
 }
 
 impl<R: Read> Json<R> {
@@ -71,12 +88,14 @@ impl<R: Read> Json<R> {
             next_column: 1,
             state: State::Start,
             value: Vec::new(),
+            name: String::new(),
             column: 0,
         }
     }
 
-    /// Finds the next element of a wanted list, and returns the key of the list. `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<&'static str>, LogError> {
+    /// Finds the next part of a wanted member, and returns the key of the member. `None` at the end. Members
+    /// with the value null have no part.
+    pub(super) fn next(&mut self) -> Result<Option<(&'static str, Part)>, LogError> {
         loop {
             match self.state {
                 State::Start => {
@@ -90,13 +109,24 @@ impl<R: Read> Json<R> {
                         self.member()?;
                     }
                 }
-                State::List { key, first } => {
-                    if self.has_ended(b']', first)? {
+                State::Inside { key, part, first } => {
+                    let bracket = if part == Part::Element { b']' } else { b'}' };
+                    if self.has_ended(bracket, first)? {
                         self.state = State::Object { first: false };
-                    } else {
-                        self.state = State::List { key, first: false };
-                        self.find_value(true)?;
-                        return Ok(Some(key));
+                        continue;
+                    }
+                    self.state = State::Inside { key, part, first: false };
+                    if part == Part::Member {
+                        self.name = self.name()?;
+                    }
+                    self.find_value(true)?;
+                    return Ok(Some((key, part)));
+                }
+                State::Whole { key } => {
+                    self.state = State::Object { first: false };
+                    self.find_value(true)?;
+                    if self.value != b"null" {
+                        return Ok(Some((key, Part::Whole)));
                     }
                 }
                 State::End => return Ok(None),
@@ -107,24 +137,33 @@ impl<R: Read> Json<R> {
     /// Reads the name of a member, and its value if it is not wanted.
     fn member(&mut self) -> Result<(), LogError> {
         self.state = State::Object { first: false };
-        self.find_value(true)?;
-        if self.value.first() != Some(&b'"') {
-            return Err(self.unexpected("the name of a member"));
-        }
-        let name = self.value[1..].strip_suffix(b"\"");
-        let wanted = self.wanted.iter().find(|key| name == Some(key.as_bytes())).copied();
-        self.expect(b':')?;
-        match wanted {
-            Some(key) if self.peek_value()? == Some(b'[') => {
-                self.take();
-                self.state = State::List { key, first: true };
-                Ok(())
+        let name = self.name()?;
+        let Some(key) = self.wanted.iter().find(|key| **key == name) else {
+            return self.find_value(false);
+        };
+        let part = match self.peek_value()? {
+            Some(b'[') => Part::Element,
+            Some(b'{') => Part::Member,
+            _ => {
+                self.state = State::Whole { key };
+                return Ok(());
             }
-            _ => self.find_value(false),
-        }
+        };
+        self.take();
+        self.state = State::Inside { key, part, first: true };
+        Ok(())
     }
 
-    /// True at the end of a list or an object. Before a further value, the comma is taken.
+    /// Reads the name of a member and the colon behind it.
+    fn name(&mut self) -> Result<String, LogError> {
+        self.find_value(true)?;
+        let name = serde_json::from_slice(&self.value);
+        let name = name.map_err(|_| self.unexpected("the name of a member"))?;
+        self.expect(b':')?;
+        Ok(name)
+    }
+
+    /// True at the end of a list or an object, which is taken. Before a further value, the comma is taken.
     fn has_ended(&mut self, bracket: u8, first: bool) -> Result<bool, LogError> {
         match self.peek_value()? {
             Some(byte) if byte == bracket => {
@@ -258,6 +297,11 @@ impl<R: Read> Json<R> {
         problem.at(&self.source.log, self.next_line, self.next_column)
     }
 
+    /// The column at which the value begins that was found last, from 1.
+    pub(super) fn column(&self) -> usize {
+        self.column
+    }
+
     /// An error in the value that was found last.
     pub(super) fn error(&self, problem: LogProblem) -> LogError {
         self.source.error(self.column, problem)
@@ -279,49 +323,14 @@ impl<R: Read> Json<R> {
     }
 }
 
-/// The members of an object, in their order, with values that are not read yet.
-pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'a> Members<'a> {
-    /// The value of a member; `None` if it is missing or null.
-    pub(super) fn read<T: Deserialize<'a>>(&self, key: &str) -> Result<Option<T>, LogProblem> {
-        let Some((_, value)) = self.0.iter().find(|(name, _)| *name == key) else {
-            return Ok(None);
-        };
-        serde_json::from_str(value.get()).map_err(|error| {
-            let text = error.to_string();
-            let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
-            LogProblem::Record(format!("{key}: {text}"))
-        })
+/// A length of time in seconds, from 0 on.
+pub(super) fn span(member: &str, seconds: f64) -> Result<Span, LogProblem> {
+    const SECONDS_MAX: f64 = 1e12;
+    if (0.0..=SECONDS_MAX).contains(&seconds) {
+        return Ok(Span::from_micros((seconds * 1e6).round() as i64));
     }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
-        struct Object;
-
-        /// A name with an escape is no part of the text.
-        #[derive(serde::Deserialize)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    members.push((name, value));
-                }
-                Ok(members)
-            }
-        }
-
-        deserializer.deserialize_map(Object).map(Members)
-    }
+    let found = seconds.to_string();
+    Err(LogProblem::field(member, "seconds from 0 to 1000000000000", found.as_bytes()))
 }
 
 /// A number that may be missing: a number, a text, null, or `{"set": true, "infinite": false, "number": 7}`.
@@ -419,11 +428,16 @@ mod tests {
 
     const WANTED: &[&str] = &["jobs", "more"];
 
+    /// The parts that are found: the key, the name of a member in it, the value and its line.
     fn found(text: &str) -> Result<Vec<(&'static str, String, u64)>, String> {
         let mut json = Json::new(text.as_bytes(), Arc::from("a.json"), Malformed::Refuse, WANTED);
         let mut found = Vec::new();
-        while let Some(key) = json.next().map_err(|error| error.to_string())? {
-            let value = String::from_utf8_lossy(&json.value).into_owned();
+        while let Some((key, part)) = json.next().map_err(|error| error.to_string())? {
+            let value = String::from_utf8_lossy(&json.value);
+            let value = match part {
+                Part::Member => format!("{}={value}", json.name),
+                Part::Element | Part::Whole => value.into_owned(),
+            };
             found.push((key, value, json.source.line));
         }
         Ok(found)
@@ -445,11 +459,14 @@ mod tests {
     }
 
     #[test]
-    fn names_of_members_may_have_escapes() {
-        let members: Members<'_> =
-            serde_json::from_str(r#"{"jo\u0062": 7, "a": null}"#).expect("an object");
-        assert_eq!(members.read("job").ok(), Some(Some(7)));
-        assert_eq!(members.read::<u8>("a").ok(), Some(None));
+    fn wanted_members_may_be_objects_and_numbers() {
+        let text =
+            "{\"jobs\": {\"a\\u0062\": 1,\n\"}\": {\"x\": [2]}}, \"mo\\u0072e\": 7, \"jobs\": {}}";
+        let expected = [("jobs", "ab=1", 1), ("jobs", "}={\"x\": [2]}", 2), ("more", "7", 2)];
+        let found = found(text).expect("a good text");
+        let found: Vec<_> =
+            found.iter().map(|(key, text, line)| (*key, text.as_str(), *line)).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -475,6 +492,14 @@ mod tests {
         assert_eq!(error("{\"jobs\": [1,]}"), "a.json:1:13: expected a value, found `]`");
         assert_eq!(error("{} x"), "a.json:1:4: expected the end of the text, found `x`");
         assert_eq!(error("{1: 2}"), "a.json:1:3: expected the name of a member, found `:`");
+        assert_eq!(
+            error("{\"more\": {1: 2}}"),
+            "a.json:1:12: expected the name of a member, found `:`"
+        );
+        assert_eq!(
+            error("{\"more\": {\"a\": 2"),
+            "a.json:1:17: expected `,` or `}`, found the end of the text; is the file complete?"
+        );
     }
 
     #[test]

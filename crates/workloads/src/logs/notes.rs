@@ -30,7 +30,7 @@ pub struct Note {
     pub count: u64,
     /// Numbers of the first lines, from 1.
     pub lines: Vec<u64>,
-    /// The line that was counted last. A fact may be met several times in a line.
+    /// The line that was counted last, or 0. A fact may be met several times in a line.
     #[serde(skip)]
     last: u64,
 }
@@ -45,15 +45,22 @@ impl Notes {
 
     /// Counts a fact about a line.
     pub(crate) fn add(&mut self, kind: NoteKind, fact: impl AsRef<str>, line: u64) {
-        let fact = fact.as_ref();
-        let known = self.0.iter_mut().find(|it| it.kind == kind && it.fact == fact);
-        match known {
-            Some(note) => note.count_line(line),
-            None => {
-                let fact = fact.to_owned();
-                self.0.push(Note { kind, fact, count: 1, lines: vec![line], last: line });
-            }
-        }
+        self.note(kind, fact.as_ref()).count_line(line);
+    }
+
+    /// Counts a fact about a job that has no line.
+    pub(crate) fn count(&mut self, kind: NoteKind, fact: &str) {
+        self.note(kind, fact).count += 1;
+    }
+
+    fn note(&mut self, kind: NoteKind, fact: &str) -> &mut Note {
+        let known = self.0.iter().position(|it| it.kind == kind && it.fact == fact);
+        let at = known.unwrap_or_else(|| {
+            let fact = fact.to_owned();
+            self.0.push(Note { kind, fact, count: 0, lines: Vec::new(), last: 0 });
+            self.0.len() - 1
+        });
+        &mut self.0[at]
     }
 
     /// The facts by their kind, and then in the order in which they were met.

@@ -2,12 +2,15 @@
 
 mod csv;
 mod mapping;
+mod parquet;
 
 use std::io::BufRead;
 use std::sync::Arc;
 
 use csv::Csv;
 use mapping::{Column, MemoryUnit, NoUnit, SpanUnit, Status, TimeUnit};
+
+use parquet::Parquet;
 
 pub use mapping::Mapping;
 
@@ -22,9 +25,68 @@ use super::{Options, slurm};
 use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord, UNKNOWN_SPAN};
 use haggle_model::{Span, Time};
 
+/// The rows of a table, and the values of the current one.
+enum Rows {
+    Text(Box<Csv>),
+    Parquet(Box<Parquet>),
+}
+
+impl Rows {
+    fn names(&self) -> &[String] {
+        match self {
+            Rows::Text(rows) => rows.names(),
+            Rows::Parquet(rows) => &rows.names,
+        }
+    }
+
+    fn source(&self) -> &Source {
+        match self {
+            Rows::Text(rows) => rows.source(),
+            Rows::Parquet(rows) => &rows.source,
+        }
+    }
+
+    fn source_mut(&mut self) -> &mut Source {
+        match self {
+            Rows::Text(rows) => rows.source_mut(),
+            Rows::Parquet(rows) => &mut rows.source,
+        }
+    }
+
+    /// Reads the next row; `false` at the end.
+    fn next(&mut self) -> Result<bool, LogError> {
+        match self {
+            Rows::Text(rows) => rows.next(),
+            Rows::Parquet(rows) => rows.next(),
+        }
+    }
+
+    /// The value of a column in the current row.
+    fn value(&self, at: usize) -> &[u8] {
+        match self {
+            Rows::Text(rows) => rows.value(at),
+            Rows::Parquet(rows) => rows.value(at),
+        }
+    }
+
+    /// Refuses a unit of dates.
+    fn check_unit(&self, place: Option<Place<TimeUnit>>) -> Result<(), LogProblem> {
+        let (Rows::Parquet(rows), Some(place)) = (self, place) else {
+            return Ok(());
+        };
+        if place.unit == TimeUnit::Seconds || !rows.has_dates(place.at) {
+            return Ok(());
+        }
+        let name = &rows.names[place.at];
+        Err(LogProblem::Whole(format!(
+            "column {name:?} has timestamps, which have a unit of their own; remove `unit` from its mapping"
+        )))
+    }
+}
+
 /// Reads records one by one.
 pub(super) struct Table {
-    rows: Csv,
+    rows: Rows,
     header: SwfHeader,
     missing: Vec<String>,
     places: Places,
@@ -78,8 +140,8 @@ struct Labels {
 }
 
 impl Table {
-    /// Reads the line of names and finds the columns.
-    pub(super) fn new(
+    /// A table in a text with a line of names.
+    pub(super) fn of_text(
         input: Box<dyn BufRead + Send>,
         log: Arc<str>,
         options: &Options,
@@ -87,9 +149,33 @@ impl Table {
         malformed: Malformed,
     ) -> Result<Table, LogError> {
         let rows = Csv::new(input, log, mapping.separator, malformed)?;
+        Table::new(Rows::Text(Box::new(rows)), options, mapping)
+    }
+
+    /// A table in a Parquet file.
+    pub(super) fn of_parquet(
+        input: Box<dyn BufRead + Send>,
+        log: Arc<str>,
+        options: &Options,
+        mapping: &Mapping,
+        malformed: Malformed,
+    ) -> Result<Table, LogError> {
+        let rows = Parquet::new(input, log, malformed)?;
+        if mapping.separator.is_some() {
+            let problem = "the mapping has a `separator`, but Parquet has none; remove it";
+            return Err(rows.source.error(0, LogProblem::Whole(problem.to_owned())));
+        }
+        Table::new(Rows::Parquet(Box::new(rows)), options, mapping)
+    }
+
+    /// Finds the columns by their names.
+    fn new(rows: Rows, options: &Options, mapping: &Mapping) -> Result<Table, LogError> {
         let mut used = Vec::new();
         let places = Places::find(mapping, rows.names(), &mut used)
             .map_err(|it| rows.source().error(0, it))?;
+        for place in [Some(places.submit), places.start, places.end] {
+            rows.check_unit(place).map_err(|problem| rows.source().error(0, problem))?;
+        }
         let others = (0..rows.names().len()).filter(|at| !used.contains(at)).collect();
         let kept = Kept::choose(rows.names(), others, &options.keep);
         let (kept, dropped) = kept.map_err(|problem| rows.source().error(0, problem))?;
@@ -269,7 +355,7 @@ fn place<U: Copy + Default>(
 
 /// The values of a row.
 struct Row<'a> {
-    rows: &'a Csv,
+    rows: &'a Rows,
     missing: &'a [String],
 }
 

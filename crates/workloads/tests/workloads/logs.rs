@@ -1,7 +1,11 @@
 //! Readers of all formats of job logs, with the traps of each.
 
+#[path = "logs/batsim.rs"]
+mod batsim;
 #[path = "logs/gwf.rs"]
 mod gwf;
+#[path = "logs/parquet.rs"]
+mod parquet;
 #[path = "logs/pbs.rs"]
 mod pbs;
 #[path = "logs/sacct.rs"]

@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 use super::super::Options;
 use super::super::error::{LogError, LogProblem};
-use super::super::json::{Json, Members, Number};
-use super::super::keep::Kept;
+use super::super::json::{self, Json, Number, Part};
+use super::super::members::{Members, OtherMembers};
 use super::super::notes::{NoteKind, Notes};
 use super::super::reader::Records;
 use super::super::source::Source;
@@ -45,10 +45,8 @@ const USED: [&str; 14] = [
 pub(in super::super) struct SacctJson {
     json: Json<Box<dyn BufRead + Send>>,
     header: SwfHeader,
-    keep: Vec<String>,
-    /// The columns that are kept; known behind the first job.
-    kept: Option<Kept>,
-    /// Values of the last job in these columns.
+    others: OtherMembers,
+    /// Values of the last job in the columns that are kept.
     further: Vec<String>,
     accounting: Accounting,
     notes: Notes,
@@ -64,8 +62,7 @@ impl SacctJson {
         SacctJson {
             json: Json::new(input, log, malformed, WANTED),
             header: options.header(),
-            keep: options.keep.clone(),
-            kept: None,
+            others: OtherMembers::new(&USED, options.keep.clone()),
             further: Vec::new(),
             accounting: Accounting::default(),
             notes: Notes::default(),
@@ -79,44 +76,12 @@ impl SacctJson {
         let fail = |problem| self.json.error(problem);
         let job = JobMembers::of(&members).map_err(fail)?;
         let number = job.number().map_err(fail)?;
-        if self.kept.is_none() {
-            self.kept = Some(keep(&members, &self.keep).map_err(fail)?);
-        }
+        self.others.find(&members).map_err(fail)?;
         job.note(&mut self.notes, line);
         let job = job.accounted(number, &mut self.notes, line).map_err(fail)?;
         let record = self.accounting.record(&job, &mut self.notes, line).map_err(fail)?;
-        let kept = self.kept.as_ref().map_or(&[][..], Kept::names);
-        for (name, value) in &members.0 {
-            let is_used = USED.contains(&&**name) || kept.iter().any(|it| it == name);
-            if !is_used && !matches!(value.get(), "null" | "\"\"" | "[]" | "{}") {
-                self.notes.add(NoteKind::Dropped, format!("member {name}"), line);
-            }
-        }
-        let value = |name: &String| {
-            let found = members.0.iter().find(|(key, _)| key == name);
-            found.map(|(_, value)| plain(value)).unwrap_or_default()
-        };
-        self.further = kept.iter().map(value).collect();
+        self.further = self.others.values(&members, &mut self.notes, line);
         Ok(record)
-    }
-}
-
-/// The columns to keep among the members of a job.
-fn keep(members: &Members<'_>, keep: &[String]) -> Result<Kept, LogProblem> {
-    let names: Vec<String> = members.0.iter().map(|(name, _)| name.to_string()).collect();
-    let others = (0..names.len()).filter(|&at| !USED.contains(&names[at].as_str())).collect();
-    Ok(Kept::choose(&names, others, keep)?.0)
-}
-
-/// A value as a text: a text without quotes, a number without its object, and everything else as JSON.
-fn plain(value: &RawValue) -> String {
-    if let Ok(text) = serde_json::from_str::<Cow<'_, str>>(value.get()) {
-        return text.into_owned();
-    }
-    match serde_json::from_str::<Number>(value.get()) {
-        Ok(Number::Of(number)) => number.to_string(),
-        Ok(Number::Unknown | Number::Infinite) => String::new(),
-        Err(_) => value.get().to_owned(),
     }
 }
 
@@ -363,17 +328,7 @@ fn instant(member: &str, number: Number) -> Result<Option<Time>, LogProblem> {
 }
 
 fn span(member: &str, number: Number) -> Result<Option<Span>, LogProblem> {
-    const SECONDS_MAX: f64 = 1e12;
-    match number.known() {
-        None => Ok(None),
-        Some(seconds) if (0.0..=SECONDS_MAX).contains(&seconds) => {
-            Ok(Some(Span::from_micros((seconds * 1e6).round() as i64)))
-        }
-        Some(seconds) => {
-            let found = seconds.to_string();
-            Err(LogProblem::field(member, "seconds from 0 to 1000000000000", found.as_bytes()))
-        }
-    }
+    number.known().map(|seconds| json::span(member, seconds)).transpose()
 }
 
 /// A limit in minutes.
@@ -402,7 +357,11 @@ impl Records for SacctJson {
     }
 
     fn next_job(&mut self) -> Result<Option<SwfRecord>, LogError> {
-        while self.json.next()?.is_some() {
+        while let Some((_, part)) = self.json.next()? {
+            if part != Part::Element {
+                let problem = "jobs: expected a list of jobs".to_owned();
+                return Err(self.json.error(LogProblem::Whole(problem)));
+            }
             match self.record() {
                 Ok(record) => return Ok(Some(record)),
                 Err(error) => self.json.source.skip_or_fail(error)?,
@@ -420,7 +379,7 @@ impl Records for SacctJson {
     }
 
     fn columns(&self) -> &[String] {
-        self.kept.as_ref().map_or(&[], Kept::names)
+        self.others.names()
     }
 
     fn further(&self) -> Vec<String> {
