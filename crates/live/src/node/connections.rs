@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use actix::{AsyncContext, Context, Handler};
-use haggle_model::Time;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -411,18 +410,22 @@ impl Handler<Arrived> for Node {
             let Envelope { kind, incarnation, sequence, receiver: to, time: sent, .. } = envelope;
             let number = Number { incarnation, sequence };
             let letter = Letter { sent, from, to, kind, body: body.to_vec() };
-            let waits = self.early.get(&peer).is_some_and(|it| !it.is_empty());
-            let mut present = Time::ZERO;
-            self.attempt(context, |node, _| Ok(present = node.present()?));
-            if waits || sent >= present {
-                let early = self.early.entry(peer).or_default();
-                if early.len() > 2 * WINDOW {
-                    warn!(peer = self.name_of(peer), "the peer sends more than it may");
-                    return false;
+            let mut has_room = true;
+            self.attempt(context, |node, context| {
+                let waits = node.early.get(&peer).is_some_and(|it| !it.is_empty());
+                if !waits && sent < node.present()? {
+                    return node.receive(peer, number, letter, context);
                 }
-                early.push_back((number, letter));
-            } else {
-                self.attempt(context, |node, context| node.receive(peer, number, letter, context));
+                let early = node.early.entry(peer).or_default();
+                has_room = early.len() <= 2 * WINDOW;
+                if has_room {
+                    early.push_back((number, letter));
+                }
+                Ok(())
+            });
+            if !has_room {
+                warn!(peer = self.name_of(peer), "the peer sends more than it may");
+                return false;
             }
         }
         self.attempt(context, Node::catch_up);
