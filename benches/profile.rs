@@ -72,6 +72,7 @@ fn schedule(config: SchedulerConfig, jobs: u32, gap: i64) -> i64 {
                     key: 0,
                     deadline: None,
                     ahead: false,
+                    recorded: None,
                 },
             );
             next += 1;

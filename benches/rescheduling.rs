@@ -120,8 +120,15 @@ fn arrive(queue: &mut ConservativeBags, now: Time, slot: Slot, work: &Work) {
     let span = work.span();
     if work.job {
         let processors = work.size;
-        let request =
-            Request { slot, processors, span: Some(span), key: 0, deadline: None, ahead: false };
+        let request = Request {
+            slot,
+            processors,
+            span: Some(span),
+            key: 0,
+            deadline: None,
+            ahead: false,
+            recorded: None,
+        };
         queue.submit(now, request);
         return;
     }

@@ -99,6 +99,10 @@ fn a_live_run_that_cannot_be_is_refused() {
     assert!(output.contains("the scale is 0"), "{output}");
     let output = refused(&folder, &["live", "run", "change.toml", "-o", "live"]);
     assert!(output.contains("[[change]]"), "{output}");
+    // Waiting times of logs are in no message.
+    let policy = "provider.east.policy=recorded";
+    let output = refused(&folder, &["live", "run", "pair.toml", "--set", policy, "-o", "live"]);
+    assert!(output.contains("has policy \"recorded\""), "{output}");
     assert!(!folder.path().join("live.live").exists());
 }
 

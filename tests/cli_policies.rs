@@ -1,6 +1,6 @@
 //! `policy` is a word, or a table with the keys that this policy has.
 
-use crate::command::{Folder, VALID, stderr_of};
+use crate::command::{Folder, VALID, stderr_of, unwrapped};
 
 /// The small scenario with this key added to its provider.
 fn with(policy: &str) -> String {
@@ -133,6 +133,37 @@ fn a_key_is_set_below_a_word() {
 
     error: --set has 1 problem
     "#);
+}
+
+/// A provider that starts jobs as recorded plans nothing ahead, and reads the waiting times of logs alone.
+#[test]
+fn starts_as_recorded_need_a_log_and_nothing_planned_ahead() {
+    let warned = said("policy = \"recorded\"");
+    let nothing = "`policy` of provider \"north\" has no effect: no job comes here from a log";
+    assert!(warned.contains(nothing), "{warned}");
+    let folder = Folder::with(&[(
+        "log.swf",
+        "; MaxProcs: 8\n1 0 5 10 3 -1 -1 3 20 -1 1 -1 -1 -1 -1 -1 -1 -1\n",
+    )]);
+    let told = |text: &str| {
+        std::fs::write(folder.path().join("it.toml"), text).expect("it can be written");
+        unwrapped(&folder.haggle(&["validate", "it.toml"]))
+    };
+    let of_log = "[[workload]]\nname = \"log\"\nlog = \"log.swf\"\n";
+    let user = "[[user]]\nname = \"users\"\nworkload = \"log\"\nsubmits-to = \"north\"\n";
+    let provider = "[[provider]]\nname = \"north\"\nprocessors = 8\npolicy = \"recorded\"\n";
+    let fine = told(&format!("{of_log}{provider}{user}"));
+    assert!(fine.starts_with("exit code: 0\n") && !fine.contains("no effect"), "{fine}");
+    let window = "[[workload.step]]\nkind = \"reservations\"\nflexibility = { law = \"constant\", value = 2 }\n";
+    let reserved = told(&format!("{of_log}{window}{provider}{user}"));
+    let reason = "the jobs of \"log\" need reservations, and the jobs of provider \"north\" start when their logs say";
+    assert!(reserved.contains(reason), "{reserved}");
+    let spread = "[[metascheduler]]\nname = \"meta\"\ncoallocation = {}\n";
+    let spread = told(&format!("{of_log}{provider}{spread}{}", user.replace("north", "meta")));
+    let reason = "spreads jobs over provider \"north\", whose jobs then start when their logs say";
+    assert!(spread.contains(reason), "{spread}");
+    let ordered = said("policy = { name = \"recorded\", order = \"shortest\" }");
+    assert!(ordered.contains("with `name = \"recorded\"` has no key `order`"), "{ordered}");
 }
 
 /// Two parallel tasks on a grid.

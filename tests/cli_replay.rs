@@ -80,6 +80,88 @@ fn what_the_log_has_recorded_stands_beside_the_policies() {
     assert_eq!(json_of(&of_one)["as_recorded"]["jobs"], 1, "of the jobs that are replayed");
 }
 
+/// The example of docs/policies.md: the second job is in conflict with the first one, and the fifth has no waiting time.
+const RECORDED: &str = include_str!("every_column/recorded.swf");
+
+#[test]
+fn jobs_start_as_recorded_beside_a_policy() {
+    let folder = Folder::with(&[("log.swf", RECORDED)]);
+    let both =
+        ["replay", "log.swf", "--policy", "recorded,easy", "--json", "-o", "both", "--check"];
+    let shown = json_of(&folder.haggle(&both));
+    // The second job starts 5 s later, and the fifth has no recorded start.
+    let recorded = json!({
+        "jobs": 4, "later_jobs": 1, "mean_delay": 1.25, "max_delay": 5.0, "unknown_jobs": 1
+    });
+    assert_eq!(shown["recorded"]["all"]["recorded"], recorded);
+    assert_eq!(shown["easy"]["all"]["recorded"], Value::Null, "only where the policy is used");
+    // Starts at 5, 15, 11, 30 and 4 s, after submissions at 0 to 4 s.
+    assert_eq!(shown["recorded"]["mean_waiting_time"], (5.0 + 14.0 + 9.0 + 27.0 + 0.0) / 5.0);
+    let text = folder.haggle(&["replay", "log.swf", "--policy", "recorded"]);
+    for counted in ["later than recorded", "without a recorded wait"] {
+        let line = text.lines().find(|line| line.trim_start().starts_with(counted));
+        assert!(line.is_some_and(|line| line.split_whitespace().any(|word| word == "1")), "{text}");
+    }
+}
+
+#[test]
+fn recorded_starts_are_explained() {
+    let folder = Folder::with(&[("log.swf", RECORDED)]);
+    folder.haggle(&["replay", "log.swf", "--policy", "recorded,easy", "-o", "both"]);
+    let starts = folder.haggle(&["explain", "both/recorded", "--starts"]);
+    assert_eq!(starts.matches("at the time recorded in its log").count(), 3, "{starts}");
+    let explains = |job: &str, words: &str| {
+        let shown = folder.haggle(&["explain", "both/recorded", job]);
+        assert!(stdout_of(&shown).contains(words), "{shown}");
+    };
+    explains("log!4", "It started at the time recorded in its log: at 30 s.");
+    explains("log!4", "before the start recorded in its log");
+    explains("log!2", "Its log has recorded a start at 10 s; it started 5 s later.");
+    explains("log!2", "too few processors free");
+    explains("log!5", "Its log has no waiting time");
+    let compare = ["compare", "both/recorded", "both/easy", "--metric", "mean_waiting_time"];
+    let compared = folder.haggle(&compare);
+    assert!(compared.contains("mean_waiting_time"), "{compared}");
+}
+
+/// The waiting times of a feasible schedule: those of LOG under EASY, and of a wide job that waits for no reason.
+#[test]
+fn a_feasible_log_has_its_own_figures_under_policy_recorded() {
+    let log = LOG
+        .replace("1 0 -1 100", "1 0 0 100")
+        .replace("2 10 -1 100", "2 10 90 100")
+        .replace("3 20 -1 50", "3 20 7 50");
+    let log = format!("{log}4 30 370 20 8 -1 -1 8 60 -1 1 2 -1 -1 1 -1 -1 -1\n");
+    let folder = Folder::with(&[("log.swf", &log)]);
+    let shown = json_of(&folder.haggle(&["replay", "log.swf", "--policy", "recorded", "--json"]));
+    let keys = [
+        "mean_waiting_time",
+        "max_waiting_time",
+        "mean_bounded_slowdown",
+        "makespan",
+        "utilisation",
+    ];
+    for key in keys {
+        let (found, recorded) = (shown[key].as_f64(), shown["as_recorded"][key].as_f64());
+        let (found, recorded) = (found.expect("a number"), recorded.expect("a number"));
+        assert!((found - recorded).abs() < 1e-9, "{key}: {found} and {recorded}");
+    }
+    assert_eq!(shown["mean_waiting_time"], (90.0 + 7.0 + 370.0) / 4.0);
+    let recorded = json!({
+        "jobs": 4, "later_jobs": 0, "mean_delay": 0.0, "max_delay": 0.0, "unknown_jobs": 0
+    });
+    assert_eq!(shown["all"]["recorded"], recorded);
+}
+
+#[test]
+fn an_order_has_no_effect_on_recorded_starts() {
+    let folder = Folder::with(&[("log.swf", RECORDED)]);
+    let replay = ["replay", "log.swf", "--policy", "recorded", "--order", "shortest"];
+    let shown = folder.haggle(&replay);
+    let warning = "`--order` has no effect: policy \"recorded\" starts jobs as in the log";
+    assert!(shown.contains(warning), "{shown}");
+}
+
 #[test]
 fn a_replay_can_be_json() {
     let folder = Folder::with(&[("log.swf", LOG)]);

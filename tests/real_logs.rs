@@ -1,6 +1,7 @@
 //! Tests that need logs of real machines: [`haggle_testing::real_log`] explains their names and their attribute.
 
 mod forecast;
+mod recorded;
 mod reference_results;
 
 use haggle_testing::real_log;

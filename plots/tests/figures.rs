@@ -60,6 +60,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             checkpoints: Vec::new(),
             granted: None,
             alternative: None,
+            recorded: None,
         };
         writer.job_over(&record).expect("there is room");
     }

@@ -132,6 +132,8 @@ enum Policy {
     Easy,
     /// A job may pass others if it delays none
     Conservative,
+    /// A job starts when the log says, or later if its processors are not free then
+    Recorded,
 }
 
 /// Reads a policy. If the word is an order of the queue, the error names the option for it.
@@ -188,6 +190,7 @@ impl Policy {
                 let compression = args.compression.unwrap_or_default();
                 file::Policy::Conservative { order, compression }
             }
+            Policy::Recorded => file::Policy::recorded(),
         }
     }
 
@@ -197,6 +200,7 @@ impl Policy {
             Policy::Fcfs => "fcfs",
             Policy::Easy => "easy",
             Policy::Conservative => "conservative",
+            Policy::Recorded => "recorded",
         }
     }
 }
@@ -226,6 +230,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if args.compression.is_some() && !policies.contains(&Policy::Conservative) {
         warnings.push(
             "`--compression` has no effect: only policy \"conservative\" reads it".to_owned(),
+        );
+    }
+    if args.order != file::Order::default() && policies == &[Policy::Recorded] {
+        warnings.push(
+            "`--order` has no effect: policy \"recorded\" starts jobs as in the log".to_owned(),
         );
     }
     if args.overrun.is_some() && fits_all_jobs(args.estimates) {

@@ -186,6 +186,7 @@ fn arrive(
             key: 0,
             deadline: Some(now + work.span),
             ahead: false,
+            recorded: None,
         };
         return queue.submit(now, request);
     }

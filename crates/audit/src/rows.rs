@@ -43,6 +43,8 @@ pub(super) struct Job {
     /// True if it was submitted before the run, as a part of its start state.
     pub(super) is_initial: bool,
     pub(super) counted: bool,
+    /// Start by its log, at a provider that starts jobs as recorded.
+    pub(super) recorded: Option<Micros>,
 }
 
 impl Job {
@@ -316,6 +318,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "initial",
         "counted",
         "provider_walltime",
+        "recorded_start",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -341,6 +344,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             bounded_slowdown: row.maybe_real("bounded_slowdown")?,
             promised: row.maybe_time("promised_finish_time")?,
             limit: row.maybe_time("provider_walltime")?,
+            recorded: row.maybe_time("recorded_start")?,
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
             is_initial: row.maybe_text("initial")?.is_some(),

@@ -97,6 +97,19 @@ fn kept(jobs: &[Job], cut: Cut) -> Vec<&Job> {
     ordered.get(from..to).unwrap_or(&[]).to_vec()
 }
 
+/// Starts of a group of jobs beside those of their logs.
+fn recorded(group: &Group, jobs: &[&Job], findings: &mut Findings) {
+    let starts = jobs.iter().filter_map(|it| it.started.zip(it.recorded));
+    let delays = Vec::from_iter(starts.map(|(start, recorded)| (start - recorded).max(0)));
+    let later = delays.iter().filter(|&&delay| delay > 0).count() as u64;
+    let told = group.recorded.as_deref().copied().unwrap_or_default();
+    let counts = [("jobs", delays.len() as u64, told.jobs), ("later jobs", later, told.later_jobs)];
+    for (what, found, count) in counts {
+        let rule = "the summary counts recorded starts as `jobs` does";
+        findings.equal(rule, format!("{}: {what}", group.name), found, count);
+    }
+}
+
 /// Counts and means of a group of jobs.
 fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     let name = &group.name;
@@ -119,6 +132,7 @@ fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
         findings.equal(rule, format!("{name}: {outcome}"), found, count);
     }
     promises(group, jobs, findings);
+    recorded(group, jobs, findings);
     let of = |value: fn(&Job) -> Option<f64>| {
         // Failed and unfinished jobs are left out, as in the distributions of the summary.
         let values = jobs.iter().filter(|it| it.is_done() && it.started.is_some());

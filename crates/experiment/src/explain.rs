@@ -46,7 +46,7 @@ pub use line::{
     Rule, Test,
 };
 pub use phased::Interval;
-pub use provider::{Attempt, LostPart, LostTasks, Share};
+pub use provider::{Attempt, LostPart, LostTasks, Recorded, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use spent::{Part, Spent};
 pub use starts::{Reason, Start};
@@ -109,6 +109,9 @@ pub struct Story {
     /// Offers of providers for a bag, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
+    /// Its start on the machine of its log, if its provider starts jobs as recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
     /// Reservation that a provider granted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granted: Option<Granted>,
@@ -528,6 +531,7 @@ impl Chronicle {
             parts: Vec::new(),
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
+            recorded: None,
             granted: windows::of(job.job, &self.reservations, &self.displacements),
             moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
             bookings: together::bookings(job.job, &self.bookings),

@@ -181,7 +181,8 @@ pub struct Job {
     pub initial: Option<Initial>,
     /// User-supplied priority key. Where a provider orders by it, smaller keys go first.
     pub key: i64,
-    /// Fields that the log carries along; the engine does not read them.
+    /// Fields that the log carries along. The engine reads none of them but the waiting time, for providers that start
+    /// jobs as recorded.
     pub origin: JobOrigin,
 }
 
@@ -202,7 +203,7 @@ pub struct JobOrigin {
     pub logged: Option<Box<Logged>>,
 }
 
-/// Fields of a log that do not affect a simulation; -1 = unknown.
+/// Fields of a log that do not describe the job; -1 = unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logged {
     /// Waiting time on the machine of the log.
@@ -268,6 +269,13 @@ impl Logged {
 }
 
 impl Job {
+    /// Its start on the machine of its log, in the time of the run: its waiting time there after its submission. `None`
+    /// if the log has no waiting time.
+    pub fn recorded_start(&self) -> Option<Time> {
+        let wait = self.origin.logged.as_ref()?.wait;
+        (wait >= Span::ZERO).then(|| self.submit + wait)
+    }
+
     /// Moves its submission, and its ready time and its deadline with it.
     pub fn move_to(&mut self, submit: Time) {
         let by = submit - self.submit;

@@ -198,6 +198,32 @@ pub struct JobRecord {
     pub granted: Option<Box<GrantedWindow>>,
     /// For a refused reservation: the earliest possible start, as far as its user was informed.
     pub alternative: Option<Time>,
+    /// Start by its log, if its provider starts jobs as recorded.
+    pub recorded: Option<RecordedStart>,
+}
+
+/// Start of a job on the machine of its log, in the time of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RecordedStart {
+    /// The log has it.
+    At(Time),
+    /// The log does not have it.
+    Unknown,
+}
+
+impl RecordedStart {
+    /// The start of a job.
+    pub fn of(job: &Job) -> RecordedStart {
+        job.recorded_start().map_or(RecordedStart::Unknown, RecordedStart::At)
+    }
+
+    /// The start, if the log has it.
+    pub const fn known(self) -> Option<Time> {
+        match self {
+            RecordedStart::At(start) => Some(start),
+            RecordedStart::Unknown => None,
+        }
+    }
 }
 
 /// A run of a job, or of tasks of a bag, that failed with its processors. Only the work saved in checkpoints is kept.
@@ -446,6 +472,7 @@ impl JobRecord {
             checkpoints: Vec::new(),
             granted: None,
             alternative: None,
+            recorded: None,
         }
     }
 

@@ -559,6 +559,7 @@ mod tests {
             checkpoints: Vec::new(),
             granted: None,
             alternative: None,
+            recorded: None,
         }
     }
 

@@ -40,6 +40,7 @@ mod moves;
 pub mod named;
 mod network;
 mod plans;
+mod recorded;
 mod reservations;
 mod summary;
 mod text;
@@ -47,7 +48,7 @@ mod transactions;
 mod workflows;
 
 use haggle_model::grid::{AttemptRecord, ResourceAccount, RoundsAccount, StorageAccount};
-use haggle_model::observation::{DisclosedItem, Review};
+use haggle_model::observation::{DisclosedItem, RecordedStart, Review};
 use haggle_model::phased::IntervalRecord;
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::workflow::{Staged, WorkflowCame};
@@ -85,6 +86,7 @@ pub use moves::Moves;
 pub(crate) use moves::Sizes;
 pub use network::Networks;
 pub use plans::Plans;
+pub use recorded::RecordedStarts;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};
 pub use transactions::{TransactionRecord, Transactions};
@@ -254,6 +256,7 @@ struct RareSample {
     checkpoints: Option<Checkpoints>,
     bag: Option<BagSample>,
     granted: Option<Box<GrantedWindow>>,
+    recorded: Option<RecordedStart>,
 }
 
 /// Effect of checkpoints on a job; times in microseconds.
@@ -285,8 +288,12 @@ impl Sample {
             checkpoints: Checkpoints::of(record),
             bag: BagSample::of(record),
             granted: record.granted.clone(),
+            recorded: record.recorded,
         };
-        let is_rare = rare.checkpoints.is_some() || rare.bag.is_some() || rare.granted.is_some();
+        let is_rare = rare.checkpoints.is_some()
+            || rare.bag.is_some()
+            || rare.granted.is_some()
+            || rare.recorded.is_some();
         Sample {
             rare: is_rare.then(|| Box::new(rare)),
             deadline: Instant::of(record.job.deadline),
@@ -316,6 +323,10 @@ impl Sample {
 
     fn granted(&self) -> Option<&GrantedWindow> {
         self.rare.as_ref()?.granted.as_deref()
+    }
+
+    fn recorded(&self) -> Option<RecordedStart> {
+        self.rare.as_ref()?.recorded
     }
 
     /// True if the job came to its end. A failed or unfinished job has no turnaround time to compare.

@@ -35,7 +35,7 @@ use std::iter::repeat_n;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haggle_model::observation::DisclosedItem;
+use haggle_model::observation::{DisclosedItem, RecordedStart};
 use haggle_model::{
     ActorId, Cast, Initial, Job, JobId, JobOutcome, JobRecord, JobShape, LostRun, MessageFault,
     OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo, Sizing, Span,
@@ -825,6 +825,7 @@ fn job_cells<'a>(
         task: task.map(|it| i64::from(it.task)),
         alternative: record.alternative.map(Time::as_micros),
         initial: job.initial.map(Initial::name),
+        recorded_start: record.recorded.and_then(RecordedStart::known).map(Time::as_micros),
         counted: job.initial.is_none(),
     }
 }

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::coallocation::KeepsParts;
 use crate::fcfs::{store, take};
-use crate::index::{Bounds, Entry, Fits, Index, Key, class_of};
+use crate::index::{Entry, Fits, Index, Key};
 use crate::maintenance::OnPlan;
 use crate::plan::Plan;
-use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot};
+use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Capabilities, Maintaining, Order, Profile};
 
 /// Starts the head of the queue, then any job that does not delay the new head.
@@ -110,42 +110,21 @@ impl Easy {
     /// Returns whether a job that needs at most the free processors may start before `head`.
     fn may_pass(&mut self, now: Time, head: &Entry, entry: &Entry) -> bool {
         if self.plan.promises_ahead() {
-            return fits_now(&self.beside_head(now, head), now, entry);
+            return entry.fits(&self.beside_head(now, head), now);
         }
         let room = self.room_beside(now, head);
         entry.span <= room.span || entry.processors <= room.any_span_up_to
     }
 
-    /// Returns whether a job that started now would take processors from maintenance or from a part before
-    /// it ends.
-    fn runs_into_a_promise(&mut self, now: Time, head: &Entry) -> bool {
-        self.plan.promises_ahead() && !fits_now(self.plan.profile_from(now), now, head)
-    }
-
     fn backfill_before_promises(&mut self, now: Time, head: &Entry) {
         let mut profile = self.beside_head(now, head);
         let mut after: Key = head.key;
-        while let Some(next) = self.next_fitting(&profile, now, after) {
+        let widest = profile.capacity();
+        while let Some(&next) = self.waiting.next_beside(&profile, now, widest, after) {
             after = next.key;
             profile.add(now, now + next.span, next.processors);
             self.decide(now, next);
         }
-    }
-
-    /// The first job behind `after` that has its processors during its whole time if it starts now.
-    fn next_fitting(&self, profile: &Profile, now: Time, after: Key) -> Option<Entry> {
-        let mut next: Option<Entry> = None;
-        let narrowest = (0..=class_of(profile.capacity())).map(|class| 1 << class);
-        profile.reaches(now, now + Span::TICK, now, narrowest, |width, _, until| {
-            // No job of this class is narrower, so none of them can be longer.
-            let may_fit =
-                |bounds: &Bounds| until >= BEYOND_ALL_LIMITS || bounds.shortest <= until - now;
-            let fits = |entry: &Entry| fits_now(profile, now, entry);
-            let found = self.waiting.next_in_class(class_of(width), after, may_fit, fits);
-            next = next.into_iter().chain(found.copied()).min_by_key(|entry| entry.key);
-            true
-        });
-        next
     }
 
     fn backfill(&mut self, now: Time, head: &Entry) {
@@ -184,7 +163,7 @@ impl Easy {
             News::Everything => {
                 while let Some(&head) = self.waiting.first() {
                     let free = self.plan.profile_from(now).free_at(now);
-                    if head.processors > free || self.runs_into_a_promise(now, &head) {
+                    if head.processors > free || self.plan.runs_into_a_promise(now, &head) {
                         if self.waiting.len() > 1 && free > 0 {
                             self.backfill(now, &head);
                         }
@@ -314,9 +293,4 @@ impl KeepsParts for Easy {
             None => Cow::Borrowed(self.plan.profile_from(now)),
         }
     }
-}
-
-/// Returns whether a job that starts now has its processors during its whole time.
-fn fits_now(profile: &Profile, now: Time, entry: &Entry) -> bool {
-    profile.min_free(now, now + entry.span) >= entry.processors
 }

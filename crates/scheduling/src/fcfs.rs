@@ -73,13 +73,6 @@ impl Fcfs {
         }
     }
 
-    /// Returns whether a job that started now would take processors from maintenance or from a part before
-    /// it ends.
-    fn runs_into_a_promise(&mut self, now: Time, head: &Entry) -> bool {
-        self.plan.promises_ahead()
-            && self.plan.profile_from(now).min_free(now, now + head.span) < head.processors
-    }
-
     fn foreseen(&mut self, now: Time) -> &Foreseen {
         let Fcfs { plan, waiting, not_before, foreseen, .. } = self;
         foreseen.get_or_insert_with(|| {
@@ -136,7 +129,7 @@ impl LocalScheduler for Fcfs {
             }
             // The head waits for processors only now: `next_start` must not return its earliest start.
             self.not_before.forget(head.slot);
-            if head.processors > self.plan.free() || self.runs_into_a_promise(now, &head) {
+            if head.processors > self.plan.free() || self.plan.runs_into_a_promise(now, &head) {
                 break;
             }
             self.foreseen = None;

@@ -5,10 +5,11 @@
 //! blocks that know their shortest job. A search skips classes that are too wide and blocks in which every
 //! job is too long. So its cost follows the jobs that fit, not the length of the queue.
 
-use haggle_model::Span;
+use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::scheduler::Slot;
+use crate::Profile;
+use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
 /// Jobs in a block before it is split in two.
 const BLOCK_CAPACITY: usize = 64;
@@ -30,6 +31,13 @@ pub struct Entry {
     pub processors: u32,
     /// Time it requests.
     pub span: Span,
+}
+
+impl Entry {
+    /// Returns whether it has its processors during its whole time if it starts now.
+    pub fn fits(&self, profile: &Profile, now: Time) -> bool {
+        profile.min_free(now, now + self.span) >= self.processors
+    }
 }
 
 /// Bounds on all jobs of a block, known without examining them.
@@ -149,6 +157,29 @@ impl Index {
             )
         };
         (0..reachable).filter_map(next).min_by_key(|entry| entry.key)
+    }
+
+    /// The first job behind `after` that needs at most `widest` processors, and has them in `profile` during its
+    /// whole time if it starts now.
+    pub fn next_beside(
+        &self,
+        profile: &Profile,
+        now: Time,
+        widest: u32,
+        after: Key,
+    ) -> Option<&Entry> {
+        let mut next: Option<&Entry> = None;
+        let narrowest = (0..=class_of(widest)).map(|class| 1 << class);
+        profile.reaches(now, now + Span::TICK, now, narrowest, |width, _, until| {
+            // No job of this class is narrower, so none of them can be longer.
+            let may_fit =
+                |bounds: &Bounds| until >= BEYOND_ALL_LIMITS || bounds.shortest <= until - now;
+            let fits = |entry: &Entry| entry.processors <= widest && entry.fits(profile, now);
+            let found = self.next_in_class(class_of(width), after, may_fit, fits);
+            next = next.into_iter().chain(found).min_by_key(|entry| entry.key);
+            true
+        });
+        next
     }
 
     /// All jobs in order; sorts, so not for the hot path.

@@ -6,7 +6,7 @@
 //!
 //! | queue | on this profile | movable bookings |
 //! |---|---|---|
-//! | FCFS, EASY | jobs that run, or have been decided to start now | none |
+//! | FCFS, EASY, as recorded | jobs that run, or have been decided to start now | none |
 //! | conservative, bags | everything | of all waiting jobs; compression moves them up |
 //! | reservations | everything | of all whose start is not fixed, within their windows |
 //! | conservative, replanned; EDF | jobs that run, or are pinned | on copies, [no farther than needed](gradual) |
@@ -26,6 +26,7 @@ mod windows;
 use haggle_model::{Span, Time};
 
 use crate::bags::Batch;
+use crate::index::Entry;
 use crate::reservations::{Displaced, Reserve};
 use crate::scheduler::{Killed, Slot};
 use crate::{Interval, Overlap, Profile};
@@ -193,6 +194,11 @@ impl Plan {
     /// part. Otherwise, processors only come back as time goes on.
     pub(crate) fn promises_ahead(&self) -> bool {
         !self.windows.is_empty() || !self.parts.is_empty()
+    }
+
+    /// Returns whether a job that started now would take processors from maintenance or from a part before it ends.
+    pub(crate) fn runs_into_a_promise(&mut self, now: Time, job: &Entry) -> bool {
+        self.promises_ahead() && !job.fits(self.profile_from(now), now)
     }
 
     /// The windows of maintenance that are not over, each with the processors that it has.

@@ -13,7 +13,7 @@ use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::maintenance::Maintaining;
 use crate::reservations::{Granting, ReservationConfig, Reservations};
-use crate::{Compression, Conservative, Easy, Fcfs, Order, Replan, Reserving};
+use crate::{Compression, Conservative, Easy, Fcfs, Order, Recorded, Replan, Reserving};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -51,6 +51,8 @@ pub struct Request {
     /// True if it goes ahead of all waiting jobs, because it ran already and was lost. A queue in the order
     /// of deadlines uses the deadline all the same.
     pub ahead: bool,
+    /// Start that its log recorded; `None` = unknown. Only the queue [`Recorded`] reads it.
+    pub recorded: Option<Time>,
 }
 
 impl Request {
@@ -208,6 +210,8 @@ pub enum LocalQueue {
     Bags(ConservativeBags),
     /// Advance reservations.
     Reservations(Reservations),
+    /// Starts as the logs of jobs recorded them.
+    Recorded(Recorded),
 }
 
 impl Deref for LocalQueue {
@@ -228,6 +232,7 @@ impl Deref for LocalQueue {
             LocalQueue::Edf(queue) => queue,
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
+            LocalQueue::Recorded(queue) => queue,
         }
     }
 }
@@ -248,6 +253,7 @@ impl DerefMut for LocalQueue {
             LocalQueue::Edf(queue) => queue,
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
+            LocalQueue::Recorded(queue) => queue,
         }
     }
 }
@@ -301,6 +307,8 @@ pub enum Scheduling {
     },
     /// Advance reservations with windows.
     Reservations(ReservationConfig),
+    /// Starts as the logs of jobs recorded them.
+    Recorded,
 }
 
 impl Scheduling {
@@ -317,6 +325,7 @@ impl Scheduling {
             Scheduling::Reservations(config) => {
                 LocalQueue::Reservations(Reservations::new(processors, *config))
             }
+            Scheduling::Recorded => LocalQueue::Recorded(Recorded::new(processors)),
         })
     }
 }
@@ -332,7 +341,24 @@ impl Scheduling {
         match self {
             Scheduling::Bags { .. } => true,
             Scheduling::AroundParts(inner) => inner.backfills_bags(),
-            Scheduling::Queue(_) | Scheduling::Edf(_) | Scheduling::Reservations(_) => false,
+            Scheduling::Queue(_)
+            | Scheduling::Edf(_)
+            | Scheduling::Reservations(_)
+            | Scheduling::Recorded => false,
+        }
+    }
+
+    /// Returns whether its queue has nothing but rigid jobs, so that another such queue can take them over.
+    pub fn has_only_jobs(&self) -> bool {
+        matches!(self, Scheduling::Queue(_) | Scheduling::Recorded)
+    }
+
+    /// Returns whether jobs start when their logs say.
+    pub fn starts_as_recorded(&self) -> bool {
+        match self {
+            Scheduling::Recorded => true,
+            Scheduling::AroundParts(inner) => inner.starts_as_recorded(),
+            _ => false,
         }
     }
 }
@@ -357,6 +383,7 @@ impl fmt::Display for Scheduling {
             Scheduling::Reservations(config) => {
                 write!(f, "reservations, {} order", config.criterion.name())
             }
+            Scheduling::Recorded => f.write_str("recorded"),
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
-const FEATURES: [(&str, Has); 39] = [
+const FEATURES: [(&str, Has); 40] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -47,6 +47,9 @@ const FEATURES: [(&str, Has); 39] = [
     ("reallocation", |scenario, _| role(scenario, |it| matches!(it, Role::Moves(_)))),
     ("mapping", |scenario, _| role(scenario, |it| matches!(it, Role::Maps(_)))),
     ("reservations", |scenario, _| reservations(scenario)),
+    ("recorded starts", |scenario, _| {
+        scenario.providers.iter().any(|it| it.policy.starts_as_recorded())
+    }),
     ("maintenance", |scenario, _| !scenario.maintenance.is_empty()),
     ("latency", |scenario, _| latency(scenario)),
     ("network faults", |scenario, _| network_faults(scenario)),

@@ -55,6 +55,7 @@ fn reason(start: &Start) -> String {
             }
         }
         Reason::Booked(_) => "at its booked start".to_owned(),
+        Reason::Recorded => "at the time recorded in its log".to_owned(),
         Reason::CameFree(jobs) => {
             let jobs = Vec::from_iter(jobs.iter().map(i64::to_string));
             let (word, end) = if jobs.len() == 1 { ("job", "ends") } else { ("jobs", "end") };

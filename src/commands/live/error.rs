@@ -22,6 +22,10 @@ pub(crate) enum LiveError {
     Exists(PathBuf),
     #[error("a scenario with [[change]] cannot run live: its changes are not messages")]
     Changes,
+    #[error(
+        "provider \"{0}\" has policy \"recorded\", and messages of a live run do not carry the waiting times of logs"
+    )]
+    Recorded(String),
     #[error("cannot write {}: {error}", path.display())]
     Write {
         path: PathBuf,

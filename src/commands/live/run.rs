@@ -100,6 +100,10 @@ pub(super) fn checked(
     if !scenario.changes.is_empty() {
         return Err(LiveError::Changes.into());
     }
+    let recorded = scenario.providers.iter().find(|it| it.policy.starts_as_recorded());
+    if let Some(provider) = recorded {
+        return Err(LiveError::Recorded(provider.name.to_string()).into());
+    }
     if scenario.network != Network::default() && !quiet {
         say(
             "warning: messages of a live run take real time, whatever [network] says; its latency and jitter still set \

@@ -102,10 +102,13 @@ fn facts(outcome: &Outcome) -> Vec<Fact> {
 /// Facts that only some replays have.
 fn counts(outcome: &Outcome) -> Vec<Fact> {
     let counts = &outcome.summary.all.outcomes;
+    let recorded = outcome.summary.all.recorded.as_deref().copied().unwrap_or_default();
     let all = [
         ("stopped at their limit", counts.walltime_reached),
         ("rejected", counts.rejected),
         ("promises broken", counts.promises_broken),
+        ("later than recorded", recorded.later_jobs),
+        ("without a recorded wait", recorded.unknown_jobs),
     ];
     let some = all.into_iter().filter(|(_, count)| *count > 0);
     some.map(|(name, count)| (name, count.to_string(), "jobs")).collect()

@@ -31,8 +31,8 @@ impl Services {
             config.on_failure = on_failure;
         }
         // Other queues hold more than rigid jobs. Scenarios in which they would have to change are refused.
-        let plain = |it: &Scheduling| matches!(it, Scheduling::Queue(_));
-        if config.scheduler != scheduler && plain(&config.scheduler) && plain(&scheduler) {
+        let plain = config.scheduler.has_only_jobs() && scheduler.has_only_jobs();
+        if config.scheduler != scheduler && plain {
             turn.change_queue(scheduler);
         }
         true

@@ -81,6 +81,7 @@ fn in_order(core: &Core, queue: &LocalQueue, mut waiting: Vec<(Slot, Work)>) -> 
             key: 0,
             deadline: None,
             ahead: false,
+            recorded: None,
         },
     };
     let mut requests = Vec::from_iter(waiting.iter().map(request));

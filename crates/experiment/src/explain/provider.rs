@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::AttemptOutcome;
 use haggle_results::reader::{AttemptRow, CrashRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
+use haggle_scheduling::Scheduling;
 use serde::Serialize;
 
 use super::line::Line;
@@ -59,6 +60,13 @@ impl Attempt {
             on_grid: None,
         }
     }
+}
+
+/// Start of a job on the machine of its log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Recorded {
+    /// That start, in the time of the run; `None` if the log has no waiting time.
+    pub start: Option<f64>,
 }
 
 /// A share of a bag.
@@ -123,6 +131,7 @@ pub struct LostPart {
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let rows = all.resources.iter();
     story.sizes = rows.map(|it| (it.provider.clone(), it.processors)).collect();
+    story.recorded = recorded(all, job);
     let mut own: Vec<&AttemptRow> = all.attempts.iter().filter(|it| it.job == job.job).collect();
     own.sort_by_key(|it| it.attempt);
     let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();
@@ -194,6 +203,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let ready = story.granted.as_ref().map_or(job.ready, |granted| granted.ready);
         let mut waiting =
             Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
+        waiting = waiting.recorded(job.recorded_start);
         let start_up = moved.map_or(0, |moved| micros(moved.start_up));
         // The planned duration of a moldable job is unknown.
         if story.shape == "rigid" {
@@ -246,6 +256,13 @@ pub(super) fn market(
 fn planned(all: &Chronicle, job: &JobRow) -> Option<f64> {
     let resource = all.resources.iter().find(|it| Some(&it.provider) == job.provider.as_ref());
     Some(job.limit()? / resource?.speed)
+}
+
+/// Its start by its log, if its provider starts jobs as recorded.
+fn recorded(all: &Chronicle, job: &JobRow) -> Option<Recorded> {
+    let resource = all.resources.iter().find(|it| Some(&it.provider) == job.provider.as_ref())?;
+    let is_recorded = resource.scheduler == Scheduling::Recorded.to_string();
+    (is_recorded || job.recorded_start.is_some()).then_some(Recorded { start: job.recorded_start })
 }
 
 /// Windows of maintenance at its provider during its wait, or within its limit if it had started.
@@ -310,6 +327,7 @@ fn started(
         freed_by: freed.into_iter().flat_map(BTreeMap::into_keys).collect(),
         backfilled: line.and_then(|line| line.backfilled(job.job, it.attempt)),
         booked: line.and_then(|line| line.booked(job.job, it.attempt)),
+        is_recorded: job.recorded_start == Some(start),
     })
 }
 

@@ -16,6 +16,8 @@ pub enum Part {
     Placing,
     /// Its user did not allow it to start yet, or a parent of the task was not done.
     NotReady,
+    /// Queued at a provider that starts jobs as recorded, before the start that its log has recorded.
+    Recorded,
     /// Queued: too few processors or slots of a grid were free, and outages were not the cause.
     Busy,
     /// Queued with enough free processors: the order of the queue, or reservations of other jobs.

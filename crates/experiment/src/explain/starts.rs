@@ -27,6 +27,8 @@ pub(super) struct AttemptStart {
     pub(super) backfilled: Option<Backfilled>,
     /// The start that was booked for it.
     pub(super) booked: Option<BookedStart>,
+    /// True if it started at the time that its log has recorded.
+    pub(super) is_recorded: bool,
 }
 
 /// A start in a run, or a job that never started, and the reason.
@@ -66,6 +68,8 @@ pub enum Reason {
     Backfilled(Backfilled),
     /// At the start that was booked for it.
     Booked(BookedStart),
+    /// At the start that its log has recorded.
+    Recorded,
     /// These jobs gave back processors at that instant.
     CameFree(Vec<i64>),
     /// It had waited, for the most part because of this.
@@ -152,6 +156,10 @@ impl AttemptStart {
         // Tested after the passed jobs: a job may pass others without waiting.
         if micros(self.start) == self.from {
             return Reason::AtOnce;
+        }
+        // Its provider waits for this time, whatever comes free.
+        if self.is_recorded {
+            return Reason::Recorded;
         }
         // Before the booking: processors that came free at that instant say more than a plan.
         if !self.freed_by.is_empty() {

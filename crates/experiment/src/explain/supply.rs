@@ -234,6 +234,8 @@ pub(super) struct Waiting<'a> {
     ready: Option<i64>,
     /// Time at which its data arrive.
     data: Option<i64>,
+    /// Start that its log has recorded, before which its provider does not start it.
+    recorded: Option<i64>,
     /// Reason of the wait while it could start.
     can_start: Part,
     /// Intervals in which it could not start because a window of maintenance was too near; in any
@@ -249,12 +251,19 @@ impl<'a> Waiting<'a> {
     pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, can_start: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
         let (windows, stretches) = (Vec::new(), Vec::new());
-        Waiting { supply, ready, data: None, can_start, windows, stretches, free }
+        let (data, recorded) = (None, None);
+        Waiting { supply, ready, data, recorded, can_start, windows, stretches, free }
     }
 
     /// The same job, with data that arrive at `data`.
     pub(super) fn for_data(mut self, data: Option<f64>) -> Waiting<'a> {
         self.data = data.map(micros);
+        self
+    }
+
+    /// The same job at a provider that starts it when its log says: at `start`, if the log does.
+    pub(super) fn recorded(mut self, start: Option<f64>) -> Waiting<'a> {
+        self.recorded = start.map(micros);
         self
     }
 
@@ -300,6 +309,9 @@ impl<'a> Waiting<'a> {
         }
         if let Some(data) = self.data {
             ledger.until(until.min(data), Part::Transfers);
+        }
+        if let Some(recorded) = self.recorded {
+            ledger.until(until.min(recorded), Part::Recorded);
         }
         let from = ledger.told();
         if from >= until {

@@ -11,7 +11,7 @@ use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
     FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Networks, Plans,
-    Reservations, Sample, Transactions, Workflows, bounded_slowdown,
+    RecordedStarts, Reservations, Sample, Transactions, Workflows, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -210,6 +210,9 @@ pub struct Group {
     /// Jobs that could be spread over providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coallocated: Option<Box<CoallocatedJobs>>,
+    /// Jobs at providers that start them as recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Box<RecordedStarts>>,
 }
 
 /// Numbers of jobs by outcome.
@@ -777,6 +780,7 @@ fn describe<'a>(
         utilisation: None,
         utilisation_in_window: None,
         reservations: Reservations::of(jobs.clone()).map(Box::new),
+        recorded: RecordedStarts::of(jobs.clone()).map(Box::new),
         deadlines: Deadlines::of(jobs).map(Box::new),
         bags: Bags::of(&bags).map(Box::new),
         coallocated: CoallocatedJobs::of(&coallocated).map(Box::new),

@@ -11,11 +11,12 @@ const NAME_WIDTH: usize = 18;
 type Part = fn(&mut fmt::Formatter<'_>, &Summary) -> fmt::Result;
 
 /// The parts in the order of the printed summary.
-const PARTS: [Part; 18] = [
+const PARTS: [Part; 19] = [
     places,
     outcome,
     makespan,
     reserved,
+    recorded,
     failures,
     plans,
     maintenance,
@@ -247,6 +248,19 @@ fn reserved(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
         [(it.moved, "moved in theirs"), (it.shrunk, "shrunk"), (it.revoked, "given back")];
     for (many, answer) in answers.into_iter().filter(|(many, _)| *many > 0) {
         write!(f, ", {many} {answer}")?;
+    }
+    writeln!(f)
+}
+
+fn recorded(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(it) = &it.all.recorded else { return Ok(()) };
+    let on_time = it.jobs - it.later_jobs;
+    write!(f, "  {} started as recorded, {} later", counted(on_time, "job"), it.later_jobs)?;
+    if it.later_jobs > 0 {
+        write!(f, ", by at most {} s", number(it.max_delay))?;
+    }
+    if it.unknown_jobs > 0 {
+        write!(f, "; {} without a recorded start", it.unknown_jobs)?;
     }
     writeln!(f)
 }

@@ -65,6 +65,7 @@ table! {
     task: Option<i64> = Integer, "task", "", "number of the task in that workflow, from 0, in the order of its description", Empty("no task"), if_used;
     alternative: Option<f64> = Seconds, "alternative_time", "s", "of a refused reservation, the earliest start outside its window at which there would have been room, as far as it was disclosed to its user", Empty("none was disclosed, or not refused"), if_used;
     initial: Option<String> = Word, "initial", "", "of a job of the start state, its state at time zero: `running` or `waiting`", Empty("submitted in the run"), if_used;
+    recorded_start: Option<f64> = Seconds, "recorded_start", "s", "start on the machine of its log, in the time of the run, if its provider starts jobs as recorded: submission_time + the waiting time of the log", Empty("the log has no waiting time, or its provider has another policy"), if_used, also_before_run;
     counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down, or of a start state; means of times also leave out `unfinished` jobs", Never;
 }
 

@@ -142,6 +142,7 @@ impl Site {
             job: job.into(),
             granted: None,
             alternative: None,
+            recorded: None,
         };
         if record.job.processors > self.info.processors {
             return record;

@@ -31,6 +31,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         checkpoints: Vec::new(),
         granted: None,
         alternative: None,
+        recorded: None,
     }
 }
 

@@ -7,6 +7,7 @@ use haggle_agents::{
     Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer, Transaction, TransactorConfig,
 };
 use haggle_agreements::back_off::BackOff;
+use haggle_model::job::Logged;
 use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
 use haggle_model::{
@@ -177,6 +178,28 @@ fn starting(policy: Policy) -> World {
     setup.user(0, state).user(0, (0..6).map(|it| job(5 + it, 5 * it, 12, 8, 2)).collect()).world()
 }
 
+/// Providers that start jobs as recorded, one of them fails. Some jobs have no recorded start.
+fn as_recorded() -> World {
+    let mut setup = Setup::default().provider(4, Policy::Fcfs).provider(3, Policy::Fcfs);
+    for provider in &mut setup.providers {
+        (provider.scheduler, provider.disclosure) = (Scheduling::Recorded, Disclosure::Load);
+    }
+    setup.latency = Span::from_secs(1);
+    setup.failing = vec![(1, ProcessorSet::range(0, 2), vec![(20, 30)])];
+    let logged = |it: i64| {
+        let mut job = job(it, 3 * it, 12, 8, 1 + it as u32 % 3);
+        let wait = Span::from_secs(if it % 4 == 3 { -1 } else { 5 * (it % 7) });
+        job.origin.logged = Some(Box::new(Logged { wait, ..Logged::UNKNOWN }));
+        job
+    };
+    let patience = Some(Span::from_secs(25));
+    setup
+        .metascheduler(Placement::MinimumCompletionTime)
+        .user_with_patience(2, patience, (0..12).map(logged).collect())
+        .user(0, (20..26).map(logged).collect())
+        .world()
+}
+
 /// Makes a world anew.
 pub(crate) type Make = Box<dyn Fn() -> World>;
 
@@ -213,6 +236,7 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
         worlds.push((name, Box::new(move || transacting(protocol))));
     }
     worlds.push(("flows".to_owned(), Box::new(contending)));
+    worlds.push(("as recorded".to_owned(), Box::new(as_recorded)));
     for algorithm in Algorithm::ALL {
         for heuristic in [ReallocationHeuristic::Mct, ReallocationHeuristic::MaxGain] {
             for policy in [Policy::Fcfs, Policy::Easy] {

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use haggle_scheduling::Scheduling;
-
 use super::dependencies::{Mistake, follows, mistakes};
 use crate::file::{Change, Maintenance, Metascheduler, OnFailure, Provider, Workload};
 use crate::quantity::{Name, TimeSpan};
@@ -143,7 +141,7 @@ pub(crate) fn changes_fit(
         } else if let Some(reason) = keeps_queue(old, new, (later, asked.1)) {
             let message =
                 format!("the policy of provider \"{}\" cannot change: {reason}", new.name);
-            let help = "policies \"fcfs\", \"easy\" and \"conservative\" may follow each other";
+            let help = "policies \"fcfs\", \"easy\", \"conservative\" and \"recorded\" may follow each other";
             report("set", message, "this policy", help);
         }
     }
@@ -162,7 +160,7 @@ fn keeps_queue(
     if was == is {
         return None;
     }
-    if !matches!((&was, &is), (Scheduling::Queue(_), Scheduling::Queue(_))) {
+    if !(was.has_only_jobs() && is.has_only_jobs()) {
         return Some("one of the two queues holds more than rigid jobs");
     }
     if takes_parts(new, later) {

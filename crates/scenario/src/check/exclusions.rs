@@ -68,10 +68,13 @@ pub(super) struct KeepsParts {
 /// Providers that keep parts of the jobs of a metascheduler, `by`.
 #[rustfmt::skip] // a table
 pub(super) const PARTS: Exclusions<Provider, KeepsParts> = &[
-    exclude(("co-allocation, mapping", "`policy = \"reservations\"` of its providers"), "policy", |it, _| !it.policy.takes_parts(),
+    exclude(("co-allocation, mapping", "`policy = \"reservations\"` of its providers"), "policy", |it, _| it.policy.reserving().is_some(),
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", whose queue then moves all work within the windows of reservations, \
          and cannot keep parts of jobs where they are booked",
         "not for parts of jobs", "set another policy, such as `policy = \"conservative\"`: it grants windows to jobs with reservations as well"),
+    exclude(("co-allocation, mapping", "`policy = \"recorded\"` of its providers"), "policy", |it, _| it.policy.starts_as_recorded(),
+        "metascheduler \"{by}\" spreads jobs over provider \"{name}\", whose jobs then start when their logs say, whatever is booked",
+        "not for parts of jobs", "set another policy, such as `policy = \"conservative\"`"),
     exclude(("co-allocation with moves, mapping", "`overrun = \"extend\"`"), "overrun", |it, at| it.overrun != Overrun::Kill && !at.stays,
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", which then lets no job run into the time of a part that may move",
         "not for parts of jobs", "set `overrun = \"kill\"`, or `policy = \"rigid\"` of the metascheduler"),
@@ -224,6 +227,8 @@ pub(super) struct Submission {
     pub(super) phases: bool,
     /// Jobs need reservations, and the target grants none.
     pub(super) unreserved: bool,
+    /// Jobs need reservations, and the target is a provider that starts jobs as recorded.
+    pub(super) as_recorded: bool,
     pub(super) composes: bool,
     pub(super) maps: bool,
     pub(super) plans: bool,
@@ -245,6 +250,9 @@ pub(super) const SUBMITTING: Exclusions<User, Submission> = &[
     exclude(("reservations", "metaschedulers, grid, plans"), "submits-to", |_, at| at.has_target && at.unreserved,
         "the jobs of \"{workload}\" need reservations, and \"{target}\" grants none", "reserves none",
         "submit to a provider, or remove step \"reservations\""),
+    exclude(("reservations", "`policy = \"recorded\"` of their provider"), "submits-to", |_, at| at.as_recorded,
+        "the jobs of \"{workload}\" need reservations, and the jobs of provider \"{target}\" start when their logs say",
+        "reserves none", "set another policy for the provider, or remove step \"reservations\""),
     exclude(("applications of phases", "actors except plans"), "workload", |_, at| at.has_jobs && at.phases && !at.plans,
         "applications of phases are rescheduled by [plans] alone", "applications", "submit them to [plans]"),
     exclude(("plans", "jobs except applications of phases"), "workload", |_, at| at.has_jobs && !at.phases && at.plans,

@@ -55,20 +55,29 @@ impl<'s> Check<'s> {
         let bags = |it: &Workload| it.steps.iter().any(|step| matches!(step, Step::Bags {}));
         let model = workload.and_then(|it| it.model);
         let mut tasks = self.directory.workflows_of(user);
+        let reserves = self.directory.reserves(user.workload.as_str());
         Submission {
             has_jobs: workload.is_some(),
             has_target: names.takes_jobs(target) || metascheduler.is_some(),
             bags: workload.is_some_and(bags),
             iterative: model == Some(Model::Iterative),
             phases: model == Some(Model::Applications),
-            unreserved: self.directory.reserves(user.workload.as_str())
-                && !names.is_provider(target),
+            unreserved: reserves && !names.is_provider(target),
+            as_recorded: reserves && self.starts_as_recorded(target, names),
             composes: metascheduler.is_some_and(|it| it.composition.is_some()),
             maps: metascheduler.is_some_and(|it| it.mapping.is_some()),
             plans: self.scenario.submits_to_plans(user),
             refuses_tasks: tasks.next().and_then(|_| self.refuses_tasks(user)),
             parts_tasks: self.parts_tasks(user),
         }
+    }
+
+    /// True if `target` is a provider whose jobs start as their logs have recorded.
+    fn starts_as_recorded(&self, target: &str, names: &Names) -> bool {
+        names.providers.get(target).is_some_and(|&place| {
+            self.scenario.providers[place].policy.starts_as_recorded()
+                && !self.is_replaced(&item("provider", place).key("policy"))
+        })
     }
 
     /// Reason for which the target of a user does not take tasks. Tasks wait for one another at the scheduler of a grid,

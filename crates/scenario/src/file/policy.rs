@@ -49,6 +49,9 @@ pub enum Policy {
     /// Advance reservations with windows, in which waiting reservations may move; jobs without a reservation are moved
     /// aside for them.
     Reservations(Reservations),
+    /// As recorded: each job starts at the time that its log has recorded, or later if its processors are not free then.
+    // With braces, as only tables refuse the keys of other policies.
+    Recorded {},
 }
 
 impl Default for Policy {
@@ -88,6 +91,11 @@ impl Policy {
         Policy::Reservations(Reservations::default())
     }
 
+    /// As recorded in logs.
+    pub fn recorded() -> Policy {
+        Policy::Recorded {}
+    }
+
     /// The word in scenarios.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -97,6 +105,7 @@ impl Policy {
             Policy::Edf(_) => "edf",
             Policy::Bags(_) => "bags",
             Policy::Reservations(_) => "reservations",
+            Policy::Recorded {} => "recorded",
         }
     }
 
@@ -136,6 +145,7 @@ impl Policy {
                 after: it.after,
                 compresses: it.compress,
             })),
+            Policy::Recorded {} => Ok(Scheduling::Recorded),
         }
     }
 
@@ -144,7 +154,9 @@ impl Policy {
         match self {
             Policy::Fcfs { order } | Policy::Easy { order } => Some(order),
             Policy::Conservative { order, .. } => Some(order),
-            Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) => None,
+            Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) | Policy::Recorded {} => {
+                None
+            }
         }
     }
 
@@ -190,7 +202,12 @@ impl Policy {
 
     /// True if its queue keeps parts of jobs that have other parts at other providers, and windows, at fixed places.
     pub const fn takes_parts(&self) -> bool {
-        self.reserving().is_none()
+        self.reserving().is_none() && !self.starts_as_recorded()
+    }
+
+    /// True if jobs start when their logs say.
+    pub const fn starts_as_recorded(&self) -> bool {
+        matches!(self, Policy::Recorded {})
     }
 
     /// True if the queue reserves a start for each job, and keeps it.
@@ -198,9 +215,11 @@ impl Policy {
         match self {
             Policy::Fcfs { order } => *order == Order::Arrival,
             Policy::Conservative { compression, .. } => *compression != Compression::Replan,
-            Policy::Easy { .. } | Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) => {
-                false
-            }
+            Policy::Easy { .. }
+            | Policy::Edf(_)
+            | Policy::Bags(_)
+            | Policy::Reservations(_)
+            | Policy::Recorded {} => false,
         }
     }
 }

@@ -38,14 +38,15 @@ pub(crate) fn around_parts(processors: u32, queue: LocalQueue) -> LocalQueue {
         LocalQueue::Replan(queue) => LocalQueue::ReplanAndParts(around(processors, queue)),
         LocalQueue::Edf(queue) => LocalQueue::EdfAndParts(around(processors, queue)),
         LocalQueue::Bags(queue) => LocalQueue::BagsAndParts(around(processors, queue)),
-        // These keep parts already, or move all work for their own reservations.
+        // These keep parts already, move all work for their own reservations, or plan nothing.
         LocalQueue::FcfsAndParts(_)
         | LocalQueue::EasyAndParts(_)
         | LocalQueue::ConservativeAndParts(_)
         | LocalQueue::ReplanAndParts(_)
         | LocalQueue::EdfAndParts(_)
         | LocalQueue::BagsAndParts(_)
-        | LocalQueue::Reservations(_) => queue,
+        | LocalQueue::Reservations(_)
+        | LocalQueue::Recorded(_) => queue,
     }
 }
 

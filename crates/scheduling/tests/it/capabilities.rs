@@ -47,6 +47,7 @@ fn queues() -> Vec<(&'static str, Scheduling)> {
         ("EDF, with parts", edf.around_parts()),
         ("conservative bags, with parts", bags.around_parts()),
         ("reservations", Scheduling::Reservations(ReservationConfig::default())),
+        ("recorded", Scheduling::Recorded),
     ]
 }
 
@@ -113,6 +114,7 @@ fn a_refusal_leaves_the_queue_as_it_was() {
             key: 0,
             deadline: None,
             ahead: false,
+            recorded: None,
         };
         queue.submit(NOW, request);
         if capabilities.bags.is_err() {

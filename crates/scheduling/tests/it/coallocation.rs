@@ -349,6 +349,7 @@ fn request(id: usize, job: &Job) -> Request {
         key: 0,
         deadline: None,
         ahead: false,
+        recorded: None,
     }
 }
 
@@ -572,6 +573,7 @@ fn a_move_that_is_settled_too_late_gives_its_room_to_waiting_jobs() {
         key: 0,
         deadline: None,
         ahead: false,
+        recorded: None,
     };
     assert_eq!(queue.submit(at_micros(0), job), Some(at_micros(12)), "from 7 to 12");
     assert!(!queue.parts().settle(at_micros(3), slot(0)), "its start is over");

@@ -24,6 +24,7 @@ fn submit(edf: &mut Edf, slot: u32, processors: u32, span: i64, deadline: i64) -
         key: 0,
         deadline: Some(at(deadline)),
         ahead: false,
+        recorded: None,
     };
     let promise = edf.submit(Time::ZERO, request).expect("a deadline is promised");
     promise.as_micros() / 1_000_000
@@ -196,6 +197,7 @@ fn jobs_without_deadline_or_limit_are_promised_nothing_and_delay_no_promise() {
         key: 0,
         deadline: deadline.map(at),
         ahead: false,
+        recorded: None,
     };
     assert_eq!(edf.submit(at(0), request(0, Some(10), None)), None);
     assert_eq!(edf.submit(at(0), request(1, None, Some(5))), None);

@@ -208,6 +208,7 @@ impl Pair {
                     key: 0,
                     deadline: deadline_in(deadline),
                     ahead: false,
+                    recorded: None,
                 };
                 let estimate = |edf: &mut dyn LocalScheduler| {
                     edf.estimate_start(now, request.processors, request.span)
@@ -337,6 +338,7 @@ proptest! {
             key: 0,
             deadline: Some(deadline),
             ahead: false,
+ recorded: None,
         };
         let wished = now + Span::from_secs(span);
         let promise = pair.fast.clone().submit(now, request(wished)).expect("it has a deadline");
@@ -390,6 +392,7 @@ proptest! {
                     key: 0,
                     deadline: Some(at(origin + span + slack)),
                     ahead: false,
+ recorded: None,
                 };
                 edf.submit(at(origin), request);
             }

@@ -105,6 +105,7 @@ impl Machine<'_> {
             deadline: deadline.map(Time::from_secs),
             // A killed job keeps its place every other time.
             ahead: starts % 2 == 1,
+            recorded: None,
         };
         if data > 0 && starts == 0 {
             self.scheduler.submit_after(now, request, now + Span::from_secs(data));
@@ -282,6 +283,7 @@ fn a_lost_job_can_go_ahead_of_all_that_waits() {
             key: 0,
             deadline: None,
             ahead,
+            recorded: None,
         };
         let mut started = Vec::new();
         let at = Time::from_secs;

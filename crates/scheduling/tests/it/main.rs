@@ -23,6 +23,7 @@ mod parts_by_hand;
 mod profile;
 mod published;
 mod reallocation;
+mod recorded;
 mod replay;
 mod reservations;
 mod schedulers;

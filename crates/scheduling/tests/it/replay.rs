@@ -60,6 +60,7 @@ pub(crate) fn replay(
                 key: jobs[next].key,
                 deadline: None,
                 ahead: false,
+                recorded: None,
             };
             promises[next] = scheduler.submit(at, request).map(seconds);
             next += 1;

@@ -66,6 +66,7 @@ fn who_waits_for_a_job_without_a_limit_gets_a_place_when_it_ends() {
             key: 0,
             deadline: None,
             ahead: false,
+            recorded: None,
         };
         queue.submit(at_micros(0), job(0, 1, None));
         queue.submit(at_micros(0), job(1, 4, Some(2)));
@@ -234,6 +235,7 @@ pub(crate) fn request(slot: u32, processors: u32, span: i64) -> Request {
         key: 0,
         deadline: None,
         ahead: false,
+        recorded: None,
     }
 }
 

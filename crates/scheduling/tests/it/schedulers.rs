@@ -113,6 +113,7 @@ proptest! {
                         key: 0,
                         deadline: None,
                         ahead: false,
+ recorded: None,
                     };
                     fast.submit(now, request);
                     obvious.submit(now, request);
@@ -169,6 +170,7 @@ fn an_overrunning_job_pushes_reservations_back_and_nobody_shares_processors() {
         key: 0,
         deadline: None,
         ahead: false,
+        recorded: None,
     };
     let mut started = Vec::new();
     scheduler.submit(Time::ZERO, request(0, 3));
@@ -198,6 +200,7 @@ fn jobs_without_a_limit_hold_their_processors_for_ever_in_the_plan() {
                 key: 0,
                 deadline: None,
                 ahead: false,
+                recorded: None,
             };
             assert_eq!(scheduler.submit(Time::ZERO, request), None);
             scheduler.start_due(Time::ZERO, &mut started);

@@ -105,8 +105,15 @@ impl World {
             Event::Submit(processors, span, run, deadline) => {
                 let deadline = deadline.map(|it| at_micros(now + it));
                 let span_asked = Some(micros(span));
-                let request =
-                    Request { slot, processors, span: span_asked, key: 0, deadline, ahead: false };
+                let request = Request {
+                    slot,
+                    processors,
+                    span: span_asked,
+                    key: 0,
+                    deadline,
+                    ahead: false,
+                    recorded: None,
+                };
                 let promise = self.queue.submit(at_micros(now), request);
                 (processors, span, run, 1, (now, forever), as_promise(promise))
             }

@@ -125,6 +125,7 @@ impl Grid {
                 key: 0,
                 deadline: None,
                 ahead: false,
+                recorded: None,
             };
             // `start` finds a job by its slot, so slots must be places in this list.
             self.placed.push((number, sizing.processors));

@@ -140,6 +140,7 @@ impl Part {
             key: self.program.key,
             deadline: None,
             ahead: false,
+            recorded: None,
         }
     }
 

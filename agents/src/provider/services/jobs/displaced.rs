@@ -136,7 +136,7 @@ impl Jobs {
         let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { return };
         let job = held.submission.job.id;
         turn.out.send(held.submitter, ReservationMessage::Revoked { job, cause });
-        let over = held.over(turn.core.config.id, JobOutcome::Failed, turn.now);
+        let over = held.over(&turn.core.config, JobOutcome::Failed, turn.now);
         turn.out.observe(Observation::JobOver(Box::new(over)));
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use haggle_model::job::HiddenRunTime;
+use haggle_model::observation::RecordedStart;
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
-    ActorId, JobId, JobOutcome, JobRecord, Moldable, Observation, ProviderId, Span, StageIn, Time,
+    ActorId, Initial, JobId, JobOutcome, JobRecord, Moldable, Observation, Span, StageIn, Time,
 };
 use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
 use haggle_scheduling::{Request, Slot, promise};
@@ -193,10 +194,11 @@ impl HeldJob {
     }
 
     /// Its record if it ends now without having run.
-    pub(super) fn over(self, provider: ProviderId, outcome: JobOutcome, now: Time) -> JobRecord {
+    pub(super) fn over(self, config: &ProviderConfig, outcome: JobOutcome, now: Time) -> JobRecord {
         let Submission { job, class, .. } = self.submission;
         JobRecord {
-            provider: Some(provider),
+            provider: Some(config.id),
+            recorded: config.scheduler.starts_as_recorded().then(|| RecordedStart::of(&job)),
             queued: Some(self.queued),
             walltime: self.walltime,
             promised_end: self.promised_end,
@@ -214,7 +216,7 @@ impl HeldJob {
     ) {
         let mut run = self.run.take();
         let progress = run.as_ref().map(|run| self.progress(run, now, config));
-        let over = self.over(config.id, JobOutcome::Unfinished, now);
+        let over = self.over(config, JobOutcome::Unfinished, now);
         let over = JobRecord {
             start: run.as_ref().map(|run| run.attempt.start),
             checkpoints: run.as_mut().map(Run::sent).unwrap_or_default(),
@@ -324,6 +326,11 @@ impl HeldJob {
             key: job.key,
             deadline: job.deadline,
             ahead,
+            // A job that runs or was lost has come to its start already, and so has one of a start state that runs.
+            recorded: job.recorded_start().filter(|_| {
+                let has_run = ahead || self.particulars().lost > 0;
+                !has_run && !matches!(job.initial, Some(Initial::Running(_)))
+            }),
         }
     }
 }

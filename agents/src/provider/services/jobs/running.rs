@@ -34,7 +34,7 @@ impl Jobs {
         turn.say(held.submitter, finished);
         let checkpoints = run.sent();
         let (start, processors) = (Some(start), run.attempt.processors);
-        let over = held.over(turn.core.config.id, outcome, turn.now);
+        let over = held.over(&turn.core.config, outcome, turn.now);
         let over = JobRecord { start, processors, checkpointing, checkpoints, ..over };
         turn.out.observe(Observation::JobOver(Box::new(over)));
         turn.ended_early(planned_end);
@@ -157,7 +157,7 @@ impl Jobs {
             let outcome = JobOutcome::Failed;
             let job = held.submission.job.id;
             turn.out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
-            let over = held.over(turn.core.config.id, outcome, turn.now);
+            let over = held.over(&turn.core.config, outcome, turn.now);
             turn.out.observe(Observation::JobOver(Box::new(over)));
             return;
         }

@@ -88,7 +88,7 @@ impl Jobs {
         turn.core.load.leaves(held.processors, held.planned(&turn.core.config));
         let outcome = JobOutcome::Cancelled;
         turn.out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
-        let over = held.over(turn.core.config.id, outcome, turn.now);
+        let over = held.over(&turn.core.config, outcome, turn.now);
         turn.out.observe(Observation::JobOver(Box::new(over)));
         turn.plan_changed();
     }

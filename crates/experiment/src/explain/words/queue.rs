@@ -1,8 +1,8 @@
 //! The queue in which a rigid job waited.
 
 use crate::explain::{
-    Backfilled, BookedStart, Held, HeldByOthers, HeldByPart, How, Part, Queued, Rule, Story, Test,
-    Wait,
+    Backfilled, BookedStart, Held, HeldByOthers, HeldByPart, How, Part, Queued, Recorded, Rule,
+    Story, Test, Wait,
 };
 
 use super::{LISTED, most, whole};
@@ -10,7 +10,7 @@ use crate::readable::{count, duration, lines, number, row, seconds};
 
 /// Events at the provider during the wait, jobs that were passed, and the booking.
 pub(super) fn told(story: &Story) -> String {
-    let mut text = String::new();
+    let mut text = story.recorded.map(|it| recorded(story, it)).unwrap_or_default();
     if let Some(wait) = &story.wait {
         text.push_str(&waited(story, wait));
     }
@@ -27,6 +27,25 @@ pub(super) fn told(story: &Story) -> String {
         text.push_str(&overtakers(wait, until));
     }
     text
+}
+
+/// Its start beside the one that its log has recorded.
+fn recorded(story: &Story, it: Recorded) -> String {
+    let Some(recorded) = it.start else {
+        return "\nIts log has no waiting time: its provider starts it as soon as its processors are free.\n"
+            .to_owned();
+    };
+    let at = seconds(recorded);
+    match story.start {
+        Some(start) if start == recorded => {
+            format!("\nIt started at the time recorded in its log: at {at} s.\n")
+        }
+        Some(start) if start > recorded => {
+            let late = duration(start - recorded);
+            format!("\nIts log has recorded a start at {at} s; it started {late} later.\n")
+        }
+        _ => format!("\nIts log has recorded a start at {at} s.\n"),
+    }
 }
 
 fn waited(story: &Story, wait: &Wait) -> String {

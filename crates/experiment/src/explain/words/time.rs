@@ -64,6 +64,7 @@ pub(super) fn word_of(part: Part) -> &'static str {
         Part::Before => "before time zero: not recorded",
         Part::Placing => "not queued yet: messages, metascheduler",
         Part::NotReady => "before its earliest start",
+        Part::Recorded => "before the start recorded in its log",
         Part::Busy => "too few processors free",
         Part::Order => "enough free: order of the queue, reservations",
         Part::Round => "slot free: until the scheduler's next round",

@@ -15,6 +15,8 @@ use crate::{Directory, Scenario};
 pub(super) struct Serves {
     /// Rigid jobs.
     pub(super) rigid: bool,
+    /// Some of them come from logs, which may have their starts.
+    pub(super) logged: bool,
     /// Some of them must be reserved.
     pub(super) reserved: bool,
     /// Bags of tasks.
@@ -112,9 +114,11 @@ impl Flow {
         for &part in &parts {
             self.workloads[part] = true;
         }
+        let logged = parts.iter().any(|&part| scenario.workloads[part].log.is_some());
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
             self.serves[place].whole = true;
+            self.serves[place].logged |= logged;
             self.serves[place].reserved |= directory.reserves(workload);
             for &part in &parts {
                 self.reached[part].insert(place);
@@ -126,6 +130,9 @@ impl Flow {
             for part in parts {
                 self.molded[part] = true;
             }
+        }
+        for place in names.providers_meant(&metascheduler.providers) {
+            self.serves[place].logged |= logged;
         }
         // A second user does not change what the metascheduler asks for.
         if !std::mem::replace(&mut self.metaschedulers[place], true) {

@@ -15,6 +15,9 @@ use haggle_config::document::Path;
 #[rustfmt::skip] // a table
 const PROVIDERS: &[Effect<Provider, Serves>] = &[
     effect("overrun", |_, to| to.is_used(), "no job comes here", "remove it, or let a user or a metascheduler submit to this provider"),
+    effect("policy", |it, to| to.logged || !to.is_used() || !it.policy.starts_as_recorded(),
+        "no job comes here from a log, so none has a recorded start: each starts as soon as its processors are free",
+        "choose another policy, or let a user submit jobs of a `log` to this provider"),
     effect("passes", |it, to| !(it.policy.bargains() || to.parts || to.reserved && it.policy.takes_parts()),
         "a provider that bargains over bags, or keeps parts of jobs or windows beside its queue, decides once an instant", "remove it"),
     effect("passes", |it, _| !matches!(it.policy, Policy::Fcfs { order: Order::Arrival }),

@@ -109,7 +109,10 @@ fn reservations(queue: &mut dyn LocalScheduler) -> (Vec<i64>, Vec<i64>) {
         let span = Some(Span::from_secs(span));
         let (key, deadline, ahead) = (0, None, false);
         let slot = Slot(slot);
-        queue.submit(at(0), Request { slot, processors, span, key, deadline, ahead });
+        queue.submit(
+            at(0),
+            Request { slot, processors, span, key, deadline, ahead, recorded: None },
+        );
     }
     let mut starts =
         |now| Vec::from_iter((0..4).map(|slot| queue.starts().planned_start(at(now), Slot(slot))));

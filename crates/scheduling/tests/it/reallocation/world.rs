@@ -35,7 +35,11 @@ impl Queue for Box<LocalQueue> {
 
     fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span, ready: Time) {
         let (span, key, deadline, ahead) = (Some(span), 0, None, false);
-        self.submit_after(now, Request { slot, processors, span, key, deadline, ahead }, ready);
+        self.submit_after(
+            now,
+            Request { slot, processors, span, key, deadline, ahead, recorded: None },
+            ready,
+        );
     }
 
     fn cancel(&mut self, now: Time, slots: &[Slot]) {
