@@ -249,6 +249,7 @@ fn the_words_of_policies_are_listed() {
     edf           Earliest deadline first with promises that are kept; makes offers for bags of tasks
     bags          Conservative backfilling of bags of tasks, moved up when something ends early; makes offers
     reservations  Advance reservations with windows, in which waiting reservations may move; jobs without a reservation are moved aside for them
+    recorded      As recorded: each job starts at the time that its log has recorded, or later if its processors are not free then
     ----- stderr -----
     "#);
     for what in ["orders", "compressions", "disclosures", "placements", "steps", "metrics", "kinds"]

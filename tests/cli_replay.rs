@@ -318,7 +318,7 @@ fn words_are_checked_with_a_suggestion() {
     ----- stdout -----
     ----- stderr -----
     error: invalid value 'eazy' for '--policy <POLICY>'
-      [possible values: fcfs, easy, conservative]
+      [possible values: fcfs, easy, conservative, recorded]
 
       tip: a similar value exists: 'easy'
 

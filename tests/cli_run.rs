@@ -338,8 +338,8 @@ fn values_can_be_set_on_the_command_line() {
        ·                       ───┬──
        ·                          ╰── no such word
        ╰────
-      help: did you mean "easy"? `policy` is one of "fcfs", "easy", "conservative", "edf", "bags" or
-            "reservations"
+      help: did you mean "easy"? `policy` is one of "fcfs", "easy", "conservative", "edf", "bags",
+            "reservations" or "recorded"
 
     error: --set has 1 problem
     "#);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Child;
 use std::time::Duration;
 
 use crate::command::{Folder, refused, succeeds};
@@ -58,6 +59,20 @@ fn killed(folder: &Folder, arguments: &[&str], millis: u64) -> bool {
     was_running
 }
 
+/// The same, as soon as a run into the folder `output` has a snapshot.
+fn killed_with_snapshot(folder: &Folder, arguments: &[&str], output: &str) -> bool {
+    let mut child = folder.start(arguments);
+    let state = folder.path().join(format!(".{output}.snapshots/state"));
+    let is_running = |child: &mut Child| child.try_wait().expect("a child").is_none();
+    while !state.exists() && is_running(&mut child) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let was_running = is_running(&mut child);
+    child.kill().expect("killed, or over");
+    child.wait().expect("a child");
+    was_running
+}
+
 #[test]
 fn a_run_that_is_killed_again_and_again_leaves_the_same_results() {
     let folder = Folder::with(&[("long.toml", LONG)]);
@@ -107,7 +122,7 @@ law = { up = { law = "exponential", mean = "1min" }, down = { law = "exponential
     let job = |run: u32| format!("1 0 -1 {run} 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1\n");
     let folder = Folder::with(&[("s.toml", scenario), ("jobs.swf", &job(50))]);
     let start = ["run", "s.toml", "-o", "out", "-q", "--snapshot-every", "10d"];
-    assert!(killed(&folder, &start, 500), "the run is too short");
+    assert!(killed_with_snapshot(&folder, &start, "out"), "the run is too short");
     fs::write(folder.path().join("jobs.swf"), job(51)).expect("written");
     let shown = refused(&folder, &["run", "--continue", "out"]);
     assert!(shown.contains("jobs.swf` has changed since the run began"), "{shown}");
@@ -153,7 +168,7 @@ horizon = "1500d"
     let folder = Folder::with(&[("s.toml", &format!("{jobs}{step}{rest}"))]);
     succeeds(&folder, &["run", "s.toml", "-o", "whole", "-q"]);
     let start = ["run", "s.toml", "-o", "parts", "-q", "--snapshot-every", "30d"];
-    assert!(killed(&folder, &start, 300), "the run is too short");
+    assert!(killed_with_snapshot(&folder, &start, "parts"), "the run is too short");
     let shown = refused(&folder, &start);
     assert!(shown.contains("continue it with --continue, or add --force"), "{shown}");
     let events = folder.path().join(".parts.snapshots/events");

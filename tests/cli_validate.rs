@@ -723,8 +723,8 @@ fn all_mistakes_are_reported_together() {
          ·                   ───┬──
          ·                      ╰── no such word
          ╰────
-      help: did you mean "fcfs"? `policy` is one of "fcfs", "easy", "conservative", "edf", "bags" or
-            "reservations"
+      help: did you mean "fcfs"? `policy` is one of "fcfs", "easy", "conservative", "edf", "bags",
+            "reservations" or "recorded"
 
       × `values` has 0 elements, needs at least 1
          ╭─[wrong.toml:103:10]
