@@ -12,7 +12,7 @@ use super::Sample;
 pub struct RecordedStarts {
     /// Jobs that started and have a recorded start.
     pub jobs: u64,
-    /// Those that started later.
+    /// Number of jobs that started later.
     pub later_jobs: u64,
     /// Mean delay over the jobs with a recorded start, s; missing if there is none.
     pub mean_delay: Option<f64>,

@@ -146,11 +146,14 @@ fn fail(
     }
 }
 
+/// Place in the queue of a waiting job.
+type Place = (u8, Option<Time>, usize);
+
 /// The definition: every second, all waiting jobs are examined in order.
 #[derive(Debug, Default)]
 struct Listed {
     running: Vec<(Slot, Booked)>,
-    waiting: Vec<((u8, Option<Time>, usize), Request)>,
+    waiting: Vec<(Place, Request)>,
     windows: Vec<(u32, Booked)>,
     down: u32,
     submitted: usize,
