@@ -59,13 +59,18 @@ fn killed(folder: &Folder, arguments: &[&str], millis: u64) -> bool {
     was_running
 }
 
-/// The same, as soon as a run into the folder `output` has a snapshot.
+/// The same, as soon as a run into the folder `output` has made some snapshots.
 fn killed_with_snapshot(folder: &Folder, arguments: &[&str], output: &str) -> bool {
     let mut child = folder.start(arguments);
     let state = folder.path().join(format!(".{output}.snapshots/state"));
     let is_running = |child: &mut Child| child.try_wait().expect("a child").is_none();
-    while !state.exists() && is_running(&mut child) {
-        std::thread::sleep(Duration::from_millis(10));
+    let (mut made, mut last) = (0, None);
+    while made < 5 && is_running(&mut child) {
+        let changed = state.metadata().and_then(|it| it.modified()).ok();
+        if changed != last {
+            (made, last) = (made + 1, changed);
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
     let was_running = is_running(&mut child);
     child.kill().expect("killed, or over");
