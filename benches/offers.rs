@@ -176,15 +176,7 @@ fn run<B: Bargainer + LocalScheduler>(
             if let Some(cluster) = work.cluster {
                 let slot = Slot(slots[cluster].len() as u32);
                 let processors = work.width;
-                let request = Request {
-                    slot,
-                    processors,
-                    span: Some(span),
-                    key: 0,
-                    deadline,
-                    ahead: false,
-                    recorded: None,
-                };
+                let request = Request { deadline, ..Request::new(slot, processors, Some(span)) };
                 note(providers[cluster].submit(now, request).expect("a deadline is promised"));
                 slots[cluster].push(work);
                 touched[cluster] = true;

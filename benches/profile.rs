@@ -65,15 +65,11 @@ fn schedule(config: SchedulerConfig, jobs: u32, gap: i64) -> i64 {
             runs.push(Span::from_secs(run));
             scheduler.submit(
                 now,
-                Request {
-                    slot: Slot(next),
-                    processors: numbers.width(),
-                    span: Some(Span::from_secs(run * (1 + numbers.below(8) as i64))),
-                    key: 0,
-                    deadline: None,
-                    ahead: false,
-                    recorded: None,
-                },
+                Request::new(
+                    Slot(next),
+                    numbers.width(),
+                    Some(Span::from_secs(run * (1 + numbers.below(8) as i64))),
+                ),
             );
             next += 1;
         } else if end == Some(now) {

@@ -120,15 +120,7 @@ fn arrive(queue: &mut ConservativeBags, now: Time, slot: Slot, work: &Work) {
     let span = work.span();
     if work.job {
         let processors = work.size;
-        let request = Request {
-            slot,
-            processors,
-            span: Some(span),
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        };
+        let request = Request::new(slot, processors, Some(span));
         queue.submit(now, request);
         return;
     }

@@ -180,13 +180,8 @@ fn arrive(
 ) -> Option<Time> {
     if !share {
         let request = Request {
-            slot,
-            processors: work.size,
-            span: Some(work.span),
-            key: 0,
             deadline: Some(now + work.span),
-            ahead: false,
-            recorded: None,
+            ..Request::new(slot, work.size, Some(work.span))
         };
         return queue.submit(now, request);
     }

@@ -56,6 +56,11 @@ pub struct Request {
 }
 
 impl Request {
+    /// The request of a job with no other wishes than its processors and its time.
+    pub const fn new(slot: Slot, processors: u32, span: Option<Span>) -> Request {
+        Request { slot, processors, span, key: 0, deadline: None, ahead: false, recorded: None }
+    }
+
     /// The time to plan with: no limit counts as for ever, and nothing is shorter than a tick.
     pub(crate) fn planned_span(&self) -> Span {
         self.span.unwrap_or(Span::FOREVER).max(Span::TICK)

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     };
     let machine = settings.machine.map(|it| {
         let programs = it.programs().map_err(of_machine)?.below(&path);
-        // Those for Slurm are on other machines.
+        // Programs for Slurm are on other machines.
         let here = matches!(it, Settings::Command { .. });
         match programs.missing().filter(|_| here) {
             Some(program) => {

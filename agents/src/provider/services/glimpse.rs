@@ -74,15 +74,7 @@ fn in_order(core: &Core, queue: &LocalQueue, mut waiting: Vec<(Slot, Work)>) -> 
     waiting.sort_by_key(|(slot, work)| (work.since, *slot));
     let request = |(slot, work): &(Slot, Work)| match core.pieces.at(*slot) {
         Some(Piece::Job(held)) => held.queued_request(*slot, &core.config),
-        _ => Request {
-            slot: *slot,
-            processors: work.processors,
-            span: None,
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        },
+        _ => Request::new(*slot, work.processors, None),
     };
     let mut requests = Vec::from_iter(waiting.iter().map(request));
     queue.sort(&mut requests);

@@ -107,15 +107,7 @@ fn a_refusal_leaves_the_queue_as_it_was() {
         let mut queue = scheduling.build(4);
         let capabilities = queue.capabilities();
         let (span, tasks) = (Span::from_secs(5), 2);
-        let request = Request {
-            slot: Slot(0),
-            processors: 4,
-            span: Some(span),
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        };
+        let request = Request::new(Slot(0), 4, Some(span));
         queue.submit(NOW, request);
         if capabilities.bags.is_err() {
             let bag = BagRequest { tasks, span, deadline: None, earliest: NOW };

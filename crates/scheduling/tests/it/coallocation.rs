@@ -342,15 +342,7 @@ fn demand(now: i64, job: &Job) -> Demand {
 }
 
 fn request(id: usize, job: &Job) -> Request {
-    Request {
-        slot: slot(id),
-        processors: job.processors,
-        span: Some(micros(job.estimate)),
-        key: 0,
-        deadline: None,
-        ahead: false,
-        recorded: None,
-    }
+    Request::new(slot(id), job.processors, Some(micros(job.estimate)))
 }
 
 /// The free times of case M1.
@@ -566,15 +558,7 @@ fn a_move_that_is_settled_too_late_gives_its_room_to_waiting_jobs() {
         |start, processors| Interval { start: at_micros(start), span: micros(5), processors };
     assert!(queue.parts().hold(at_micros(0), slot(0), part(20, 3)));
     assert!(queue.parts().prepare(at_micros(0), slot(0), part(2, 4)));
-    let job = Request {
-        slot: slot(1),
-        processors: 4,
-        span: Some(micros(5)),
-        key: 0,
-        deadline: None,
-        ahead: false,
-        recorded: None,
-    };
+    let job = Request::new(slot(1), 4, Some(micros(5)));
     assert_eq!(queue.submit(at_micros(0), job), Some(at_micros(12)), "from 7 to 12");
     assert!(!queue.parts().settle(at_micros(3), slot(0)), "its start is over");
     assert_eq!(queue.parts().planned(slot(0)), Some(part(20, 3)), "it keeps its place");

@@ -64,7 +64,7 @@ fn bag(tasks: u32, span: i64) -> BagRequest {
 
 fn job(slot: Slot, processors: u32, span: i64) -> Request {
     let span = Some(Span::from_micros(span));
-    Request { slot, processors, span, key: 0, deadline: None, ahead: false, recorded: None }
+    Request::new(slot, processors, span)
 }
 
 fn planned(queue: &ConservativeBags, slot: u32) -> Vec<(i64, u32)> {

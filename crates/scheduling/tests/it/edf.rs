@@ -18,13 +18,8 @@ fn strict(processors: u32) -> Edf {
 /// Submits a rigid job at time zero and returns the promise in seconds.
 fn submit(edf: &mut Edf, slot: u32, processors: u32, span: i64, deadline: i64) -> i64 {
     let request = Request {
-        slot: Slot(slot),
-        processors,
-        span: Some(Span::from_secs(span)),
-        key: 0,
         deadline: Some(at(deadline)),
-        ahead: false,
-        recorded: None,
+        ..Request::new(Slot(slot), processors, Some(Span::from_secs(span)))
     };
     let promise = edf.submit(Time::ZERO, request).expect("a deadline is promised");
     promise.as_micros() / 1_000_000
@@ -191,13 +186,8 @@ fn slots_that_are_taken_are_refused() {
 fn jobs_without_deadline_or_limit_are_promised_nothing_and_delay_no_promise() {
     let mut edf = edf(2);
     let request = |slot, span: Option<i64>, deadline: Option<i64>| Request {
-        slot: Slot(slot),
-        processors: 2,
-        span: span.map(Span::from_secs),
-        key: 0,
         deadline: deadline.map(at),
-        ahead: false,
-        recorded: None,
+        ..Request::new(Slot(slot), 2, span.map(Span::from_secs))
     };
     assert_eq!(edf.submit(at(0), request(0, Some(10), None)), None);
     assert_eq!(edf.submit(at(0), request(1, None, Some(5))), None);

@@ -202,13 +202,12 @@ impl Pair {
         match event {
             Event::Job { processors, deadline } => {
                 let request = Request {
-                    slot,
-                    processors: processors.min(self.processors),
-                    span: Some(Span::from_micros(span)),
-                    key: 0,
                     deadline: deadline_in(deadline),
-                    ahead: false,
-                    recorded: None,
+                    ..Request::new(
+                        slot,
+                        processors.min(self.processors),
+                        Some(Span::from_micros(span)),
+                    )
                 };
                 let estimate = |edf: &mut dyn LocalScheduler| {
                     edf.estimate_start(now, request.processors, request.span)
@@ -331,15 +330,7 @@ proptest! {
             pair.happen(happening, 1_000_000);
         }
         let now = pair.now;
-        let request = |deadline| Request {
-            slot: Slot(99),
-            processors: width.min(processors),
-            span: Some(Span::from_secs(span)),
-            key: 0,
-            deadline: Some(deadline),
-            ahead: false,
- recorded: None,
-        };
+        let request = |deadline| Request { deadline: Some(deadline), ..Request::new(Slot(99), width.min(processors), Some(Span::from_secs(span))) };
         let wished = now + Span::from_secs(span);
         let promise = pair.fast.clone().submit(now, request(wished)).expect("it has a deadline");
         prop_assert!(promise >= wished);
@@ -385,15 +376,7 @@ proptest! {
         let offers_at = |origin: i64| {
             let mut edf = Edf::new(4, config.clone());
             for (slot, &(processors, span, slack)) in jobs.iter().enumerate() {
-                let request = Request {
-                    slot: Slot(slot as u32),
-                    processors,
-                    span: Some(Span::from_secs(span)),
-                    key: 0,
-                    deadline: Some(at(origin + span + slack)),
-                    ahead: false,
- recorded: None,
-                };
+                let request = Request { deadline: Some(at(origin + span + slack)), ..Request::new(Slot(slot as u32), processors, Some(Span::from_secs(span))) };
                 edf.submit(at(origin), request);
             }
             edf.start_due(at(origin), &mut Vec::new());

@@ -98,14 +98,10 @@ impl Machine<'_> {
         let Work { processors, requested, deadline, data, .. } = self.work[slot.index()];
         let starts = self.starts[slot.index()];
         let request = Request {
-            slot,
-            processors,
-            span: Some(Span::from_secs(requested)),
-            key: 0,
             deadline: deadline.map(Time::from_secs),
             // A killed job keeps its place every other time.
             ahead: starts % 2 == 1,
-            recorded: None,
+            ..Request::new(slot, processors, Some(Span::from_secs(requested)))
         };
         if data > 0 && starts == 0 {
             self.scheduler.submit_after(now, request, now + Span::from_secs(data));
@@ -277,13 +273,8 @@ fn a_lost_job_can_go_ahead_of_all_that_waits() {
             SchedulerConfig { policy, order: Order::Arrival, compression: Compression::ByStart };
         let mut scheduler = config.build(4);
         let request = |slot, ahead| Request {
-            slot: Slot(slot),
-            processors: 4,
-            span: Some(Span::from_secs(10)),
-            key: 0,
-            deadline: None,
             ahead,
-            recorded: None,
+            ..Request::new(Slot(slot), 4, Some(Span::from_secs(10)))
         };
         let mut started = Vec::new();
         let at = Time::from_secs;

@@ -119,15 +119,7 @@ impl Machine<'_> {
         let Work { processors, requested, .. } = self.work[job];
         let slot = Slot(job as u32);
         let span = Some(Span::from_secs(requested)).filter(|&it| it > Span::ZERO);
-        let request = Request {
-            slot,
-            processors,
-            span,
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        };
+        let request = Request::new(slot, processors, span);
         let promise = self.scheduler.submit(at(now), request);
         self.promises[job] =
             self.promises[job].or(promise.map(|time| time.as_micros() / 1_000_000));

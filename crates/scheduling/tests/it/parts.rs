@@ -32,7 +32,7 @@ fn interval(place: Place) -> Interval {
 
 fn request(slot: Slot, processors: u32, span: i64, ahead: bool) -> Request {
     let span = Some(Span::from_micros(span));
-    Request { slot, processors, span, key: 0, deadline: None, ahead, recorded: None }
+    Request { ahead, ..Request::new(slot, processors, span) }
 }
 
 /// An event of a world. A number selects one of the parts that wait.

@@ -34,15 +34,7 @@ impl Queue {
 
     fn request(slot: u32, processors: u32, secs: i64) -> Request {
         let span = Some(Span::from_secs(secs));
-        Request {
-            slot: Slot(slot),
-            processors,
-            span,
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        }
+        Request::new(Slot(slot), processors, span)
     }
 
     fn submit(&mut self, now: i64, slot: u32, processors: u32, secs: i64) {

@@ -53,15 +53,9 @@ pub(crate) fn replay(
         let now = upcoming.into_iter().flatten().min().expect("a job that waits will start");
         let at = Time::from_secs(now);
         if submission == Some(now) {
-            let request = Request {
-                slot: Slot(next as u32),
-                processors: jobs[next].processors,
-                span: Some(Span::from_secs(jobs[next].requested)).filter(|&it| it > Span::ZERO),
-                key: jobs[next].key,
-                deadline: None,
-                ahead: false,
-                recorded: None,
-            };
+            let span = Some(Span::from_secs(jobs[next].requested)).filter(|&it| it > Span::ZERO);
+            let TestJob { processors, key, .. } = jobs[next];
+            let request = Request { key, ..Request::new(Slot(next as u32), processors, span) };
             promises[next] = scheduler.submit(at, request).map(seconds);
             next += 1;
         } else if let Some((_, job)) = end.filter(|&(time, _)| time == now) {

@@ -59,14 +59,8 @@ fn who_waits_for_a_job_without_a_limit_gets_a_place_when_it_ends() {
     for compresses in [true, false] {
         let config = ReservationConfig { compresses, ..ReservationConfig::default() };
         let mut queue = Reservations::new(4, config);
-        let job = |slot, processors, limit: Option<i64>| Request {
-            slot: Slot(slot),
-            processors,
-            span: limit.map(micros),
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
+        let job = |slot, processors, limit: Option<i64>| {
+            Request::new(Slot(slot), processors, limit.map(micros))
         };
         queue.submit(at_micros(0), job(0, 1, None));
         queue.submit(at_micros(0), job(1, 4, Some(2)));
@@ -228,15 +222,7 @@ fn a_window_may_close_when_it_is_granted() {
 }
 
 pub(crate) fn request(slot: u32, processors: u32, span: i64) -> Request {
-    Request {
-        slot: Slot(slot),
-        processors,
-        span: Some(micros(span)),
-        key: 0,
-        deadline: None,
-        ahead: false,
-        recorded: None,
-    }
+    Request::new(Slot(slot), processors, Some(micros(span)))
 }
 
 pub(crate) fn displaced(queue: &mut Reservations) -> Vec<(u32, Displaced)> {

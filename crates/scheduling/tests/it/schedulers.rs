@@ -106,15 +106,7 @@ proptest! {
                 let now = Time::from_secs(0);
                 let mut starts = (Vec::new(), Vec::new());
                 for (i, job) in jobs.iter().enumerate() {
-                    let request = Request {
-                        slot: Slot(i as u32),
-                        processors: job.processors,
-                        span: Some(Span::from_secs(job.requested)),
-                        key: 0,
-                        deadline: None,
-                        ahead: false,
- recorded: None,
-                    };
+                    let request = Request::new(Slot(i as u32), job.processors, Some(Span::from_secs(job.requested)));
                     fast.submit(now, request);
                     obvious.submit(now, request);
                 }
@@ -163,15 +155,8 @@ fn m1_conservative_backfilling_compresses_after_an_early_end() {
 #[test]
 fn an_overrunning_job_pushes_reservations_back_and_nobody_shares_processors() {
     let mut scheduler = Conservative::new(4, Order::Arrival, Compression::ByStart);
-    let request = |slot, processors| Request {
-        slot: Slot(slot),
-        processors,
-        span: Some(Span::from_secs(10)),
-        key: 0,
-        deadline: None,
-        ahead: false,
-        recorded: None,
-    };
+    let request =
+        |slot, processors| Request::new(Slot(slot), processors, Some(Span::from_secs(10)));
     let mut started = Vec::new();
     scheduler.submit(Time::ZERO, request(0, 3));
     scheduler.start_due(Time::ZERO, &mut started);
@@ -193,15 +178,7 @@ fn jobs_without_a_limit_hold_their_processors_for_ever_in_the_plan() {
         let mut scheduler = config.build(4);
         let mut started = Vec::new();
         for slot in 0..4 {
-            let request = Request {
-                slot: Slot(slot),
-                processors: 3,
-                span: None,
-                key: 0,
-                deadline: None,
-                ahead: false,
-                recorded: None,
-            };
+            let request = Request::new(Slot(slot), 3, None);
             assert_eq!(scheduler.submit(Time::ZERO, request), None);
             scheduler.start_due(Time::ZERO, &mut started);
         }

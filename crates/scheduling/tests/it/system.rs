@@ -83,15 +83,7 @@ impl System {
     pub(crate) fn submit(&mut self, site: usize, processors: u32, span: i64, run: i64) -> Slot {
         let slot = self.new_slot(site, span, run, false);
         let span = Some(Span::from_micros(span));
-        let request = Request {
-            slot,
-            processors,
-            span,
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        };
+        let request = Request::new(slot, processors, span);
         self.sites[site].submit(at_micros(self.now), request);
         slot
     }

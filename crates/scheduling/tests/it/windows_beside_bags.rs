@@ -105,15 +105,7 @@ impl World {
             Event::Submit(processors, span, run, deadline) => {
                 let deadline = deadline.map(|it| at_micros(now + it));
                 let span_asked = Some(micros(span));
-                let request = Request {
-                    slot,
-                    processors,
-                    span: span_asked,
-                    key: 0,
-                    deadline,
-                    ahead: false,
-                    recorded: None,
-                };
+                let request = Request { deadline, ..Request::new(slot, processors, span_asked) };
                 let promise = self.queue.submit(at_micros(now), request);
                 (processors, span, run, 1, (now, forever), as_promise(promise))
             }

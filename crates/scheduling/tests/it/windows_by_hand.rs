@@ -59,15 +59,7 @@ impl Queue {
     fn submit(&mut self, now: i64, slot: u32, processors: u32, secs: i64) {
         let span = Some(Span::from_secs(secs));
         let slot = Slot(slot);
-        let request = Request {
-            slot,
-            processors,
-            span,
-            key: 0,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        };
+        let request = Request::new(slot, processors, span);
         self.0.submit(at(now), request);
     }
 

@@ -118,15 +118,8 @@ impl Grid {
                 found.push((cluster, self.search(cluster, job.submit, moldable, &mut counts)?));
             }
             let (cluster, sizing) = first_done(found.into_iter())?;
-            let request = Request {
-                slot: Slot(number as u32),
-                processors: sizing.processors,
-                span: Some(sizing.planned),
-                key: 0,
-                deadline: None,
-                ahead: false,
-                recorded: None,
-            };
+            let request =
+                Request::new(Slot(number as u32), sizing.processors, Some(sizing.planned));
             // `start` finds a job by its slot, so slots must be places in this list.
             self.placed.push((number, sizing.processors));
             self.clusters[cluster].0.submit(job.submit, request);

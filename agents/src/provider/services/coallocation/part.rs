@@ -133,15 +133,8 @@ impl Part {
     }
 
     pub(super) fn request(&self, slot: Slot) -> Request {
-        Request {
-            slot,
-            processors: self.place.processors,
-            span: Some(self.place.span),
-            key: self.program.key,
-            deadline: None,
-            ahead: false,
-            recorded: None,
-        }
+        let key = self.program.key;
+        Request { key, ..Request::new(slot, self.place.processors, Some(self.place.span)) }
     }
 
     /// Its record. If its agreement may be undone, the record names the agreement and has the run; a part that was

@@ -111,7 +111,7 @@ fn reservations(queue: &mut dyn LocalScheduler) -> (Vec<i64>, Vec<i64>) {
         let slot = Slot(slot);
         queue.submit(
             at(0),
-            Request { slot, processors, span, key, deadline, ahead, recorded: None },
+            Request { key, deadline, ahead, ..Request::new(slot, processors, span) },
         );
     }
     let mut starts =

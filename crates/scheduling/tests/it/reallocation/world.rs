@@ -37,7 +37,7 @@ impl Queue for Box<LocalQueue> {
         let (span, key, deadline, ahead) = (Some(span), 0, None, false);
         self.submit_after(
             now,
-            Request { slot, processors, span, key, deadline, ahead, recorded: None },
+            Request { key, deadline, ahead, ..Request::new(slot, processors, span) },
             ready,
         );
     }

@@ -127,7 +127,7 @@ impl<W: Write> LogWriter for BatsimWorkload<W> {
     }
 }
 
-/// The numbers of jobs that were written. Those of a log mostly follow each other, so ranges need little memory.
+/// The numbers of jobs that were written. Numbers of a log mostly follow each other, so ranges need little memory.
 #[derive(Default)]
 struct Ids {
     /// The last number of each range by its first one.
