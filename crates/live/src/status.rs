@@ -197,7 +197,7 @@ fn text(status: &Status) -> String {
     add("over", "1 if the run is over", None, f64::from(u8::from(status.is_over)));
     add("incarnation", "Number of this process", None, f64::from(status.incarnation));
     add("jobs_arrived", "Jobs that users of this node have submitted", None, progress.jobs as f64);
-    add("jobs_over", "Jobs whose end this node has seen first", None, progress.over as f64);
+    add("jobs_over", "Jobs whose end is reported at this node", None, progress.over as f64);
     add("peers", "Other nodes", None, status.peers.len() as f64);
     add("peers_connected", "Other nodes with a connection", None, connected as f64);
     add("messages_waiting", "Messages without an acknowledgement", None, status.waiting as f64);

@@ -210,8 +210,10 @@ impl<T: Fn(WorkEnd)> Attending<T> {
                     let work = self.wanted.get(&key);
                     let program = work.and_then(|it| it.command.first()).map_or("", String::as_str);
                     let attempt = work.map_or("", |it| it.name.as_str());
-                    let text = "a program failed; its job counts as done";
-                    warn!(job, attempt, program, reason, "{text}");
+                    warn!(
+                        job,
+                        attempt, program, reason, "a program failed; its job counts as done"
+                    );
                 }
                 self.count(|tally| {
                     tally.ended += 1;

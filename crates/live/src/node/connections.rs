@@ -391,8 +391,7 @@ impl Handler<Arrived> for Node {
             let may_send = |it: &Connection| it.may_send(envelope.kind, &body, limits);
             if !self.connections.get(&peer).is_some_and(may_send) {
                 warn!(
-                    part = self.part,
-                    peer,
+                    peer = self.name_of(peer),
                     kind = envelope.kind,
                     "the peer may not send this kind"
                 );
