@@ -423,8 +423,8 @@ fn all_mistakes_are_reported_together() {
       help: did you mean "filter"? `kind` is one of "window", "random-window", "filter", "first",
             "scale-gaps", "fill-window", "estimates", "deadlines", "ready-times", "reservations",
             "key", "split", "slice", "spread", "fit-load", "shake", "resample", "run-times-as-
-            requested", "run-times", "extend-run-times", "bags", "moldable", "scale-times" or
-            "dependencies"
+            requested", "run-times", "extend-run-times", "bags", "moldable", "scale-times",
+            "dependencies" or "demand"
 
       × there is no part 3 of 2
         ╭─[wrong.toml:18:8]
@@ -512,7 +512,7 @@ fn all_mistakes_are_reported_together() {
         ·              ┬
         ·              ╰── needs at least 1
         ╰────
-      help: `processors`: Processors the provider owns
+      help: `processors`: Processors the provider owns. Left out with `node`, which gives them
 
       × [[provider]] has no key `polcy`
         ╭─[wrong.toml:41:1]
@@ -553,7 +553,7 @@ fn all_mistakes_are_reported_together() {
         ·              ───┬──
         ·                 ╰── a string
         ╰────
-      help: `processors`: Processors the provider owns
+      help: `processors`: Processors the provider owns. Left out with `node`, which gives them
 
       × [[provider]] has no key `colour`
         ╭─[wrong.toml:53:1]
@@ -562,8 +562,8 @@ fn all_mistakes_are_reported_together() {
         ·    ╰── unknown key
         ╰────
       help: [[provider]] has `checkpoints`, `count`, `disclosure`, `initial`, `initial-file`,
-            `initial-run`, `initial-use`, `machine`, `max-attempts`, `name`, `on-failure`, `overrun`,
-            `passes`, `policy`, `processors`, `publishes`, `site`, `speed`
+            `initial-run`, `initial-use`, `machine`, `max-attempts`, `name`, `node`, `on-failure`,
+            `overrun`, `passes`, `placing`, `policy`, `processors`, `publishes`, `site`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]

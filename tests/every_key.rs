@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 39] = [
+const BASES: [&str; 40] = [
     "queue",
     "initial",
     "grid-initial",
@@ -62,10 +62,12 @@ const BASES: [&str; 39] = [
     "sweep",
     "changes",
     "following",
+    "nodes",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 14] = [
+const READ: [&str; 15] = [
     "all-rules.swf",
+    "nodes.swf",
     "other.swf",
     "sessions.swf",
     "jobs.sacct",

@@ -39,6 +39,7 @@ mod cli_moves;
 mod cli_moving;
 mod cli_network;
 mod cli_new;
+mod cli_nodes;
 mod cli_own_rules;
 mod cli_part_queues;
 mod cli_plans;

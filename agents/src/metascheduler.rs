@@ -541,6 +541,7 @@ fn ask(question: Question, submission: &Submission) -> QueryMessage {
             job: job.id,
             processors: job.processors,
             requested_time: job.requested_time,
+            demand: job.demand.clone(),
         },
     }
 }

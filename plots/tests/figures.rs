@@ -27,6 +27,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             speed: 1.0,
             scheduler: "first come, first served".to_owned(),
             may_fail: false,
+            nodes: None,
         }],
         workloads: vec!["made up".to_owned()],
         ..Cast::default()
@@ -420,6 +421,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
             speed: 1.0,
             scheduler: "bags".to_owned(),
             may_fail: false,
+            nodes: None,
         }],
         workloads: vec!["made up".to_owned()],
         ..Cast::default()

@@ -26,6 +26,7 @@ fn run(folder: &Path) -> RunReader {
         speed: 1.0,
         scheduler: "fcfs".to_owned(),
         may_fail: false,
+        nodes: None,
     };
     let cast = Cast {
         actors: PROVIDERS.map(actor).to_vec(),

@@ -351,7 +351,7 @@ impl Dispatcher {
     /// Answers the query of a metascheduler before it places a job.
     fn on_query(&self, now: Time, from: ActorId, message: &QueryMessage, out: &mut Outbox) -> bool {
         let answer = match *message {
-            QueryMessage::EstimateRequest { job, processors, requested_time } => {
+            QueryMessage::EstimateRequest { job, processors, requested_time, .. } => {
                 self.estimate(now, job, processors, requested_time)
             }
             QueryMessage::LoadRequest { job } if self.config.disclosure >= Disclosure::Load => {

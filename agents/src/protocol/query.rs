@@ -11,7 +11,7 @@
 //! A call for offers may also get no answer.
 
 use haggle_model::observation::DisclosedItem;
-use haggle_model::{JobId, Refusal, Span, Time};
+use haggle_model::{Demand, JobId, Refusal, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::said::{protocol, said, said_by};
@@ -28,6 +28,8 @@ protocol! {
             processors: u32,
             /// Its requested time on the reference processor.
             requested_time: Option<Span>,
+            /// Its demand for resources of nodes, if it needs more than processors.
+            demand: Option<Box<Demand>>,
         } => said("estimate_request").of(job).tells(DisclosedItem::Job),
         /// Provider or grid to metascheduler: the start and end of that job with the present queue.
         /// Discloses these two times.
@@ -77,5 +79,6 @@ said_by! {
         Refusal::NoWindow => said("no_answer_no_window"),
         Refusal::NoAgreement => said("no_answer_no_agreement"),
         Refusal::ParentFailed => said("no_answer_parent_failed"),
+        Refusal::TooDemanding => said("no_answer_too_demanding"),
     }
 }

@@ -110,6 +110,7 @@ said_by! {
         Refusal::NoWindow => said("refused_no_window"),
         Refusal::NoAgreement => said("refused_no_agreement"),
         Refusal::ParentFailed => said("refused_parent_failed"),
+        Refusal::TooDemanding => said("refused_too_demanding"),
     }
 }
 

@@ -14,8 +14,8 @@ mod deciding;
 mod load;
 mod machine;
 mod mailbox;
-mod nodes;
 mod pieces;
+mod seen;
 mod slots;
 
 use haggle_model::{ActorId, Time};

@@ -38,6 +38,9 @@ impl Provider {
                 "it takes parts of jobs that run at several providers; use a scenario without them",
             );
         }
+        if config.scheduler.nodes().is_some() {
+            return Err("it places jobs on nodes of its own; leave `node` out");
+        }
         if config.speed != 1.0 {
             return Err("it has a `speed`, and a real machine has its own; leave `speed` out");
         }

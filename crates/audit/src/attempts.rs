@@ -93,7 +93,8 @@ fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Find
     // A provider chooses the processors of a moldable job once, for all attempts.
     let width = if job.is_moldable { last.width } else { job.width };
     findings.expect(
-        has_shrunk || attempts.iter().all(|it| it.width == width),
+        has_shrunk
+            || attempts.iter().all(|it| it.width == width || job.is_exclusive && it.width > width),
         "attempts have the processors of their job",
         || named(job),
     );

@@ -15,6 +15,7 @@
 //! | `holds` | parts of a try are held for one start and leases end at their stated times. An ended hold keeps nothing. Parts without an agreement are given back, and their cost, orphans and partial tries are those of `transactions`. Parts that ran were held, and no provider holds more than it has |
 //! | `failures` | each outage has its failure and its return, and their lost work adds up to the summary's lost work |
 //! | `maintenance` | nothing runs on closed processors, no processor is closed twice. No scheduler learns of a window while it is down. Counts and times are those of the summary |
+//! | `nodes` | no node gives more processors, memory or accelerators than it has. A job has the nodes and the processors that it asks for |
 //! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
 //! | `inputs` | at providers no task starts before its parents are done and its inputs are there. Each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can. Bytes are those of `workflows` and of the summary |
 //! | `workflows` | counts and times agree with the jobs and attempts of the tasks, no makespan is below its bound, and the summary has their means |
@@ -34,6 +35,7 @@ mod inputs;
 mod jobs;
 mod maintenance;
 mod moves;
+mod nodes;
 mod placements;
 mod planned;
 mod reservations;
@@ -115,6 +117,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     holds::check(&books, &mut findings);
     failures::check(&books, &mut findings);
     maintenance::check(&books, &mut findings);
+    nodes::check(&books, &mut findings);
     grid::check(&books, &mut findings);
     inputs::check(&books, &mut findings);
     transfers::check(&books, &mut findings);

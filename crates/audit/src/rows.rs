@@ -7,6 +7,8 @@ use haggle_results::reader::{
 };
 use haggle_results::{ResourceRow, ResultsError, RunReader, Table};
 
+use super::nodes::OnNodes;
+
 /// A time in microseconds.
 pub(super) type Micros = i64;
 
@@ -43,6 +45,8 @@ pub(super) struct Job {
     /// True if it was submitted before the run, as a part of its start state.
     pub(super) is_initial: bool,
     pub(super) counted: bool,
+    /// True if it has whole nodes.
+    pub(super) is_exclusive: bool,
     /// Start by its log, at a provider that starts jobs as recorded.
     pub(super) recorded: Option<Micros>,
 }
@@ -252,6 +256,7 @@ pub(super) struct Rows {
     pub(super) checkpoints: Vec<CheckpointRow>,
     pub(super) inputs: Vec<InputRow>,
     pub(super) workflows: Vec<WorkflowRow>,
+    pub(super) on_nodes: OnNodes,
 }
 
 impl Rows {
@@ -288,6 +293,7 @@ impl Rows {
             checkpoints: Vec::new(),
             inputs: run.inputs()?,
             workflows: run.workflows()?,
+            on_nodes: OnNodes::read(run)?,
         })
     }
 }
@@ -319,6 +325,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "counted",
         "provider_walltime",
         "recorded_start",
+        "exclusive",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -345,6 +352,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             promised: row.maybe_time("promised_finish_time")?,
             limit: row.maybe_time("provider_walltime")?,
             recorded: row.maybe_time("recorded_start")?,
+            is_exclusive: row.maybe_integer("exclusive")?.is_some(),
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
             is_initial: row.maybe_text("initial")?.is_some(),

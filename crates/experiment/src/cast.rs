@@ -64,6 +64,9 @@ pub fn cast(scenario: &Scenario) -> Cast {
         let scheduler = local_scheduler(scenario, it);
         let may_fail = failing.contains(it.name.as_str());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
+        if let Some(place) = cast.providers.last_mut().filter(|_| scenario.places_on_nodes(it)) {
+            place.nodes = Some(it.nodes_to_model());
+        }
     });
     if let Some(plans) = &scenario.plans {
         add_clusters(&mut cast, scenario, plans);
@@ -111,7 +114,7 @@ fn failing(scenario: &Scenario) -> BTreeSet<&str> {
 /// names of policies are stored.
 fn local_scheduler(scenario: &Scenario, provider: &file::Provider) -> String {
     let words = |scenario: &Scenario, it: &file::Provider| {
-        let scheduler = it.policy.scheduling(&scenario.own);
+        let scheduler = scenario.scheduling_of(it);
         scheduler.map_or_else(|it| it.to_string(), |it| it.to_string())
     };
     let mut last = words(scenario, provider);
@@ -146,6 +149,7 @@ fn add_place(
         speed,
         scheduler,
         may_fail,
+        nodes: None,
     });
 }
 

@@ -11,6 +11,7 @@
 
 mod grid;
 mod line;
+mod nodes;
 mod phased;
 mod provider;
 mod queue;
@@ -32,6 +33,7 @@ use haggle_results::reader::{
     IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, Rows,
     TaskRow,
 };
+use haggle_results::sites::{Site, sites};
 use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
 
@@ -372,6 +374,8 @@ pub struct Chronicle {
     outages: Vec<OutageRow>,
     crashes: Vec<CrashRow>,
     maintenance: Vec<MaintenanceRow>,
+    /// Providers that place jobs on nodes.
+    sites: BTreeMap<String, Site>,
     checkpoints: Vec<CheckpointRow>,
     /// Supply of providers and clusters.
     market: Market,
@@ -446,6 +450,7 @@ impl Chronicle {
             outages,
             crashes,
             maintenance,
+            sites: sites(&run.nodes()?),
             checkpoints,
             market,
             grid_market,

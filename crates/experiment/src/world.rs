@@ -244,7 +244,7 @@ impl Stage {
             processors: provider.processors,
             speed: provider.speed,
             scheduler: {
-                let plain = provider.policy.scheduling(&scenario.own)?;
+                let plain = scenario.scheduling_of(provider)?;
                 // A plain queue knows no parts and windows, so the same rules are carried out by a queue that books them.
                 let books =
                     reserved.contains(provider.name.as_str()) || takes_parts(provider, scenario);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::random::{self, Stream};
 use crate::reservation::Reservation;
 use crate::workflow::WorkflowTask;
-use crate::{Following, Iterative, JobId, Phased, Span, Speedup, Time};
+use crate::{Demand, Following, Iterative, JobId, Phased, Span, Speedup, Time};
 
 /// Origin of a job: a provider's own users, or a metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -177,6 +177,9 @@ pub struct Job {
     /// The jobs after which it is submitted, and the number of those after it. Only its user knows them: `None` in all
     /// submissions.
     pub following: Option<Arc<Following>>,
+    /// Its demand for resources of nodes, if it needs more than processors anywhere. Providers without nodes take no
+    /// account of it.
+    pub demand: Option<Box<Demand>>,
     /// Its state at time zero, if it was submitted before. Its submission is then before time zero, or at it.
     pub initial: Option<Initial>,
     /// User-supplied priority key. Where a provider orders by it, smaller keys go first.
@@ -276,6 +279,11 @@ impl Job {
         (wait >= Span::ZERO).then(|| self.submit + wait)
     }
 
+    /// Its demand for resources of nodes.
+    pub fn demand(&self) -> Demand {
+        self.demand.as_deref().copied().unwrap_or(Demand::processors(self.processors))
+    }
+
     /// Moves its submission, and its ready time and its deadline with it.
     pub fn move_to(&mut self, submit: Time) {
         let by = submit - self.submit;
@@ -305,6 +313,7 @@ impl Job {
             iterative: None,
             task: None,
             following: None,
+            demand: None,
             initial: None,
             key: 0,
             origin: JobOrigin::UNKNOWN,

@@ -4,6 +4,7 @@
 
 pub mod agreement;
 mod by_job;
+pub mod demand;
 pub mod disclosure;
 mod exact;
 pub mod following;
@@ -16,6 +17,7 @@ pub mod job_stories;
 pub mod law;
 pub mod moldable;
 pub mod network;
+pub mod nodes;
 pub mod observation;
 pub mod phased;
 pub mod platform;
@@ -32,6 +34,7 @@ pub mod workflow;
 
 pub use agreement::{AgreementEvent, AgreementId};
 pub use by_job::ByJob;
+pub use demand::{Amounts, Demand, MemoryWish, Resource, UnequalChunks, Wishes};
 pub use disclosure::Disclosure;
 pub use following::{FollowOn, Following};
 pub use ids::{ActorId, JobId, ProviderId};
@@ -39,6 +42,7 @@ pub use iterative::Iterative;
 pub use job::{Initial, Job, JobClass, JobShape};
 pub use job_stories::JobStories;
 pub use moldable::{Moldable, Sizing, Speedup};
+pub use nodes::{NodeGroup, Nodes};
 pub use observation::{
     AttemptOutcome, BagRecord, Booking, Coallocated, JobOutcome, JobRecord, LostRun,
     MaintenanceRecord, MessageFault, Observation, OffersMade, Refusal, SentCheckpoint, ShareRecord,

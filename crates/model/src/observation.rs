@@ -140,6 +140,8 @@ pub enum Refusal {
     NoAgreement,
     /// A task of a workflow with an ancestor that was not completed. Its input will never be available.
     ParentFailed,
+    /// The nodes of the provider never have the memory or the accelerators that the job needs.
+    TooDemanding,
 }
 
 impl Refusal {
@@ -156,6 +158,7 @@ impl Refusal {
             Refusal::NoWindow => "no_window",
             Refusal::NoAgreement => "no_agreement",
             Refusal::ParentFailed => "parent_failed",
+            Refusal::TooDemanding => "too_demanding",
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::Nodes;
+
 /// Kind of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActorKind {
@@ -55,6 +57,8 @@ pub struct ProviderInfo {
     pub scheduler: String,
     /// True if its processors may fail.
     pub may_fail: bool,
+    /// Its nodes, if it places jobs on nodes.
+    pub nodes: Option<Nodes>,
 }
 
 /// A site of a grid as the tables name it.

@@ -383,8 +383,11 @@ impl Check {
         let (Some(provider), Some(start)) = (record.provider, record.start) else { return Ok(()) };
         let got = record.processors.count();
         let moldable = Moldable::of(&record.job);
+        // A job that shares its nodes with no other one gets all of their processors.
+        let whole_nodes = record.job.demand.as_ref().is_some_and(|it| it.exclusive);
+        let all = got == asked || whole_nodes && got > asked;
         // A moldable job may get any number of processors up to its limit.
-        if got != asked && moldable.is_none_or(|it| got == 0 || got > it.widest(u32::MAX)) {
+        if !all && moldable.is_none_or(|it| got == 0 || got > it.widest(u32::MAX)) {
             return Err(Violation::WrongWidth { job, asked, got });
         }
         let ran = record.run_time().unwrap_or(Span::ZERO);
@@ -571,6 +574,7 @@ mod tests {
             speed: 1.0,
             scheduler: String::new(),
             may_fail: false,
+            nodes: None,
         };
         Check::new(&Cast { providers: vec![provider], ..Cast::default() })
     }

@@ -231,6 +231,8 @@ tables! {
     Intervals: IntervalRow,
     /// One row a provider.
     Resources: ResourceRow,
+    /// One row a node.
+    Nodes: NodeRow,
     /// One row a failure or repair.
     Failures: FailureRow,
     /// One row an outage, from failure to repair.
@@ -274,6 +276,7 @@ impl Table {
         match self {
             Table::Jobs | Table::Attempts | Table::Workflows => &[TIME],
             Table::Placements | Table::Maintenance => &[TIME, PROCESSORS],
+            Table::Nodes => &[PROCESSORS],
             Table::Intervals => &[TIME, ["first_phase", "last_phase"]],
             Table::Outages => &[["failure_time", "restoration_time"], PROCESSORS],
             Table::Failures => &[PROCESSORS],

@@ -20,6 +20,7 @@ pub mod metrics;
 pub mod pack;
 pub mod provenance;
 pub mod reader;
+pub mod sites;
 pub mod start_table;
 pub mod stats;
 pub mod sweep;

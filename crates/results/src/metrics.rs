@@ -39,6 +39,7 @@ mod maintenance;
 mod moves;
 pub mod named;
 mod network;
+mod nodes;
 mod plans;
 mod recorded;
 mod reservations;
@@ -85,6 +86,8 @@ pub use maintenance::Maintenance;
 pub use moves::Moves;
 pub(crate) use moves::Sizes;
 pub use network::Networks;
+use nodes::NodeLog;
+pub use nodes::NodeUse;
 pub use plans::Plans;
 pub use recorded::RecordedStarts;
 pub use reservations::Reservations;
@@ -178,6 +181,7 @@ pub struct Metrics {
     eavesdropper: Eavesdropper,
     failures: FailureLog,
     maintenance: MaintenanceLog,
+    nodes: NodeLog,
     /// Present as soon as a message has been lost, doubled or refused.
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
@@ -388,6 +392,7 @@ impl Metrics {
             failures: FailureLog::new(whole.len()),
             cast,
             maintenance: MaintenanceLog::default(),
+            nodes: NodeLog::default(),
             message_faults: None,
             moves: MoveLog::default(),
             plans: PlanLog::default(),
@@ -591,6 +596,7 @@ impl Metrics {
         let saved_in_vain = came_to_nothing(record.outcome);
         record.lost.iter().for_each(|run| self.failures.run_lost(run, saved_in_vain));
         self.moves.job_over(record);
+        self.nodes.job_over(record, &self.cast);
         self.flows.provider_job_over(record);
         self.jobs.push(Sample::of(record));
     }

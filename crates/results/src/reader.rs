@@ -25,8 +25,9 @@ use crate::{About, Provenance, ResultsError, Summary, Timing, read_text};
 pub use crate::tables::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
     HoldRow, InputRow, IntervalRow, JobRow, JobTimes, MaintenanceRow, MessageCountRow,
-    MessageFaultRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, PlacementTimes,
-    ReservationRow, ResourceRow, SlotTimes, TaskRow, TransactionRow, TransferRow, WorkflowRow,
+    MessageFaultRow, MessageRow, MoveRow, NodeRow, OfferRow, OutageRow, PlacementRow,
+    PlacementTimes, ReservationRow, ResourceRow, SlotTimes, TaskRow, TransactionRow, TransferRow,
+    WorkflowRow,
 };
 pub(crate) use parquet::read as read_parquet;
 pub use pick::Rows;

@@ -23,6 +23,7 @@ mod intervals;
 mod job_rows;
 mod maintenance;
 mod moves;
+mod nodes;
 mod outages;
 mod reservations;
 mod transactions;
@@ -48,6 +49,7 @@ use files::Files;
 use grid::Ways;
 use held::Held;
 use holds::Holds;
+use nodes::NodeUse;
 use outages::Outages;
 
 use crate::attempts::{AttemptView, Holding};
@@ -149,6 +151,7 @@ pub struct RunWriter {
     /// Present as soon as a grid has reported anything.
     grid: Option<Ways>,
     usage: Usage,
+    node_use: NodeUse,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
     /// By sender, receiver and kind.
@@ -197,6 +200,7 @@ impl RunWriter {
             outages: may_fail.then(Outages::default),
             grid: None,
             usage: Usage::new(cast.providers.len()),
+            node_use: NodeUse::new(&cast),
             folder,
             first_processors: cast.providers.iter().map(|it| it.first_processor).collect(),
             cast,
@@ -224,6 +228,7 @@ impl RunWriter {
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), ResultsError> {
         let story = Story::new(record, &self.cast);
         self.usage.job_over(record, &story);
+        self.node_use.job_over(record);
         self.sizes.over(record.job.id);
         let attempts = record.attempts() as i64;
         let bag = record.bag.as_ref();
@@ -457,6 +462,7 @@ impl RunWriter {
         self.holds.left(&mut self.files)?;
         self.files.open(Table::Resources)?;
         self.files.put_all(self.usage.rows(&self.cast))?;
+        self.files.put_all(self.node_use.rows())?;
         if self.options.messages == Messages::Counts {
             self.files.open(Table::MessageCounts)?;
             let counts = std::mem::take(&mut self.message_counts).sorted();
@@ -501,7 +507,9 @@ impl RunWriter {
         let threshold = self.options.metrics.bounded_slowdown_threshold;
         let bag = record.bag.as_ref();
         let all = bag.map(|bag| used_by_all(&bag.shares, &self.cast));
-        let cells = job_cells(record, story, all.as_ref(), (attempts, used), threshold);
+        let nodes = on_nodes(record, &self.cast);
+        let sets = (all.as_ref(), nodes.as_ref());
+        let cells = job_cells(record, story, sets, (attempts, used), threshold);
         let Some(held) = &mut self.held else { return self.files.put(cells) };
         let jobs = self.files.open(Table::Jobs)?;
         cells.give(&mut jobs.buffer);
@@ -751,12 +759,23 @@ impl Story {
     }
 }
 
-/// The row of a job. `all` has all processors of a bag, in the run's numbering; the job had `attempts` attempts
+/// The numbers of the nodes of a job, at a provider that places jobs on nodes.
+fn on_nodes(record: &JobRecord, cast: &Cast) -> Option<ProcessorSet> {
+    record.start?;
+    let nodes = cast.providers[record.provider?.index()].nodes.as_ref()?;
+    let mut numbers = ProcessorSet::new();
+    for (node, _) in nodes.of(&record.processors) {
+        numbers.insert_all(&ProcessorSet::range(node, 1));
+    }
+    Some(numbers)
+}
+
+/// The row of a job. `all` has all processors of a bag, in the run's numbering; `nodes` has the numbers of its nodes; the job had `attempts` attempts
 /// on `used` providers.
 fn job_cells<'a>(
     record: &'a JobRecord,
     story: &Story,
-    all: Option<&'a ProcessorSet>,
+    (all, nodes): (Option<&'a ProcessorSet>, Option<&'a ProcessorSet>),
     (attempts, used): (i64, i64),
     threshold: Span,
 ) -> JobCells<'a> {
@@ -768,6 +787,7 @@ fn job_cells<'a>(
     let own = || story.processors(record).map(|it| (it, story.first_processor));
     let allocated = all.map(|all| (all, 0)).or_else(own);
     let task = job.task.as_ref();
+    let demand = job.demand.as_deref();
     JobCells {
         job_id: job.number,
         workload: job.workload,
@@ -826,6 +846,11 @@ fn job_cells<'a>(
         alternative: record.alternative.map(Time::as_micros),
         initial: job.initial.map(Initial::name),
         recorded_start: record.recorded.and_then(RecordedStart::known).map(Time::as_micros),
+        memory: demand.map(|it| it.total().memory).filter(|&it| it > 0).map(|it| it as i64),
+        gpus: demand.map(|it| it.total().gpus).filter(|&it| it > 0).map(i64::from),
+        nodes: demand.filter(|it| it.apart).map(|it| i64::from(it.chunks)),
+        exclusive: demand.filter(|it| it.exclusive).map(|_| true),
+        allocated_nodes: nodes.map(|it| (it, 0)),
         counted: job.initial.is_none(),
     }
 }

@@ -36,6 +36,7 @@ mod maintenance;
 mod mapping;
 mod models;
 mod names;
+mod nodes;
 mod overflow;
 mod own;
 mod page;
@@ -92,6 +93,7 @@ impl Check<'_> {
         let names = names::Names::of(&mut self);
         self.check_workloads(&names);
         self.check_actors(&names);
+        self.check_placing_on_nodes(&names);
         self.check_channel(&names);
         self.check_failures(&names);
         self.check_maintenance(&names);

@@ -27,6 +27,7 @@ mod maintenance;
 mod mapping;
 mod metascheduler;
 mod network;
+mod node;
 mod plans;
 mod policy;
 mod protocol;
@@ -58,7 +59,9 @@ pub use haggle_scheduling::coallocation::{AsksFor, FillRule, RemapRule, RequestO
 pub use haggle_scheduling::composition::WeightRule;
 pub use haggle_scheduling::reallocation::{ReallocationHeuristic, Tuning};
 pub use haggle_scheduling::reservations::{AfterAnchor, Criterion};
-pub use haggle_scheduling::{Compression, Late, Overlap, Overrun, Passes, ReschedulingRule};
+pub use haggle_scheduling::{
+    Compression, Late, Overlap, Overrun, Passes, Placing, ReschedulingRule,
+};
 pub use haggle_workflows::files::NegativeValues;
 pub use haggle_workflows::schedule::StaticAlgorithm;
 pub use haggle_workflows::shapes::WorkflowShape;
@@ -70,7 +73,7 @@ pub use haggle_workloads::rules::{
     PartialExecution, ProcessorsFrom, SubmitOrder, TooWide, ZeroRunTime,
 };
 pub use haggle_workloads::steps::{
-    DependenciesFrom, KeyField, KeyOrder, Overshoot, SplitBy, TimeOf, WindowStart,
+    DependenciesFrom, KeyField, KeyOrder, LoggedMemory, Overshoot, SplitBy, TimeOf, WindowStart,
 };
 
 pub use applications::{ApplicationInGraph, ApplicationPhase, Applications, MeasuredTimes};
@@ -106,6 +109,7 @@ pub use metascheduler::{
     Resizes, Role, SpreadRule,
 };
 pub use network::{Link, Network, Partition, Transport};
+pub use node::Node;
 pub use plans::{PlanCluster, PlanGenetic, PlanMethod, Plans};
 pub use policy::{BagsPolicy, EdfPolicy, Policy};
 pub use protocol::{

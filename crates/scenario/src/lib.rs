@@ -55,6 +55,7 @@ mod failures;
 mod inherit;
 mod initial;
 mod log_path;
+mod nodes;
 mod own;
 mod resolve;
 mod rules;

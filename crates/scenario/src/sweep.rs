@@ -143,7 +143,7 @@ impl Experiment {
         }
         let mut findings = axis::settle(&mut root);
         let scenario = match Scenario::deserialize(root.to_toml()) {
-            Ok(scenario) => Scenario { own: own.clone(), ..scenario },
+            Ok(scenario) => Scenario { own: own.clone(), ..scenario.count_processors() },
             Err(error) => {
                 findings.problems.push(drift(&error));
                 return Err(InvalidScenario::new(source, findings.problems));
@@ -291,7 +291,7 @@ impl Reading<'_> {
                 findings.replaced.iter().chain(&own.replaced).cloned().collect();
             problems.extend(own.problems);
             let scenario = match Scenario::deserialize(root.to_toml()) {
-                Ok(scenario) => Scenario { own: self.own.clone(), ..scenario },
+                Ok(scenario) => Scenario { own: self.own.clone(), ..scenario.count_processors() },
                 Err(error) => {
                     problems.push(drift(&error));
                     continue;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use haggle_model::job::{HiddenRunTime, JobOrigin, Lot};
-use haggle_model::{Following, Job, JobId, JobShape, Span, Time};
+use haggle_model::{Demand, Following, Job, JobId, JobShape, Span, Time};
 
 use super::file::InlineJob;
 use super::quantity::TimeSpan;
@@ -73,6 +73,11 @@ impl InlineJob {
             iterative: None,
             task: None,
             following: None,
+            // A check refuses wishes that cannot be divided.
+            demand: self
+                .wishes()
+                .and_then(|it| Demand::new(self.processors, it).ok())
+                .map(Box::new),
             initial: None,
             key: self.key.unwrap_or(0),
             // -1 is unknown, as in logs.

@@ -8,20 +8,21 @@
 //!                  ──▶ windows()       advance reservations
 //!                  ──▶ parts()         parts of jobs that have other parts elsewhere
 //!                  ──▶ maintenance()   closed processors
+//!                  ──▶ nodes()         places of jobs on nodes
 //! ```
 //!
 //! A queue that lacks a service refuses every request to it: it makes no offer, grants no window and holds
 //! no part. So a caller needs no second way for a queue without the service.
 
-use haggle_model::{Span, Time};
+use haggle_model::{Demand, Span, Time};
 
 use crate::bags::{Award, BagRequest, Bargainer, FreeSlot, Offer};
 use crate::coallocation::{FreeTimes, Parts, Stretch};
 use crate::composition::QueueEntry;
 use crate::maintenance::{Maintaining, Overlap};
 use crate::reservations::{Alternative, Displaced, Granted, Granting, Reserve, Size};
-use crate::scheduler::{Request, Slot};
-use crate::{Interval, Reserving};
+use crate::scheduler::{Killed, Request, Slot};
+use crate::{Interval, OnNodes, Reserving};
 
 /// `Ok` if the plan of a queue can guarantee it, or else the reason why not.
 pub type Guarantee = Result<(), &'static str>;
@@ -242,4 +243,18 @@ impl Maintaining for Refusing {
     fn begin(&mut self, _: Time, _: u32, _: u32) {}
 
     fn end(&mut self, _: Time, _: u32) {}
+}
+
+impl OnNodes for Refusing {
+    fn estimate(&mut self, _: Time, _: &Demand, _: Option<Span>) -> Option<Time> {
+        None
+    }
+
+    fn places(&self, _: Slot) -> Vec<(u32, u32)> {
+        Vec::new()
+    }
+
+    fn failed_on(&mut self, _: Time, _: &[(u32, u32)], _: &[Killed]) {}
+
+    fn restored_on(&mut self, _: Time, _: &[(u32, u32)]) {}
 }

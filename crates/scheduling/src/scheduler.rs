@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use haggle_model::{Span, Time};
+use haggle_model::{Demand, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::bags::{Bargainer, Fractions};
@@ -13,7 +13,10 @@ use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::maintenance::Maintaining;
 use crate::reservations::{Granting, ReservationConfig, Reservations};
-use crate::{Compression, Conservative, Easy, Fcfs, Order, Recorded, Replan, Reserving};
+use crate::{
+    Compression, Conservative, Easy, Fcfs, NodeQueue, NodesConfig, OnNodes, Order, Recorded,
+    Replan, Reserving,
+};
 
 /// Names a job between a provider and its scheduler: small, dense, reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,12 +56,24 @@ pub struct Request {
     pub ahead: bool,
     /// Start that its log recorded; `None` = unknown. Only the queue [`Recorded`] reads it.
     pub recorded: Option<Time>,
+    /// Its demand for resources of nodes, if it needs more than processors anywhere. Only the queue [`NodeQueue`] reads
+    /// it.
+    pub demand: Option<Demand>,
 }
 
 impl Request {
     /// The request of a job with no other wishes than its processors and its time.
     pub const fn new(slot: Slot, processors: u32, span: Option<Span>) -> Request {
-        Request { slot, processors, span, key: 0, deadline: None, ahead: false, recorded: None }
+        Request {
+            slot,
+            processors,
+            span,
+            key: 0,
+            deadline: None,
+            ahead: false,
+            recorded: None,
+            demand: None,
+        }
     }
 
     /// The time to plan with: no limit counts as for ever, and nothing is shorter than a tick.
@@ -159,6 +174,11 @@ pub trait LocalScheduler: fmt::Debug + Send {
     fn maintenance(&mut self) -> &mut dyn Maintaining {
         Refusing::all()
     }
+
+    /// Nodes with several resources.
+    fn nodes(&mut self) -> &mut dyn OnNodes {
+        Refusing::all()
+    }
 }
 
 /// The backfilling rule.
@@ -217,6 +237,8 @@ pub enum LocalQueue {
     Reservations(Reservations),
     /// Starts as the logs of jobs recorded them.
     Recorded(Recorded),
+    /// Nodes with several resources.
+    Nodes(Box<NodeQueue>),
 }
 
 impl Deref for LocalQueue {
@@ -238,6 +260,7 @@ impl Deref for LocalQueue {
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
             LocalQueue::Recorded(queue) => queue,
+            LocalQueue::Nodes(queue) => &**queue,
         }
     }
 }
@@ -259,6 +282,7 @@ impl DerefMut for LocalQueue {
             LocalQueue::Bags(queue) => queue,
             LocalQueue::Reservations(queue) => queue,
             LocalQueue::Recorded(queue) => queue,
+            LocalQueue::Nodes(queue) => &mut **queue,
         }
     }
 }
@@ -314,6 +338,8 @@ pub enum Scheduling {
     Reservations(ReservationConfig),
     /// Starts as the logs of jobs recorded them.
     Recorded,
+    /// A queue of rigid jobs on nodes with several resources.
+    Nodes(Box<NodesConfig>),
 }
 
 impl Scheduling {
@@ -331,6 +357,7 @@ impl Scheduling {
                 LocalQueue::Reservations(Reservations::new(processors, *config))
             }
             Scheduling::Recorded => LocalQueue::Recorded(Recorded::new(processors)),
+            Scheduling::Nodes(config) => LocalQueue::Nodes(Box::new(NodeQueue::new(config))),
         })
     }
 }
@@ -349,13 +376,22 @@ impl Scheduling {
             Scheduling::Queue(_)
             | Scheduling::Edf(_)
             | Scheduling::Reservations(_)
-            | Scheduling::Recorded => false,
+            | Scheduling::Recorded
+            | Scheduling::Nodes(_) => false,
         }
     }
 
     /// Returns whether its queue has nothing but rigid jobs, so that another such queue can take them over.
     pub fn has_only_jobs(&self) -> bool {
         matches!(self, Scheduling::Queue(_) | Scheduling::Recorded)
+    }
+
+    /// The nodes on which it places jobs; `None` if it counts processors only.
+    pub fn nodes(&self) -> Option<&Nodes> {
+        match self {
+            Scheduling::Nodes(config) => Some(&config.nodes),
+            _ => None,
+        }
     }
 
     /// Returns whether jobs start when their logs say.
@@ -389,6 +425,9 @@ impl fmt::Display for Scheduling {
                 write!(f, "reservations, {} order", config.criterion.name())
             }
             Scheduling::Recorded => f.write_str("recorded"),
+            Scheduling::Nodes(config) => {
+                write!(f, "{}, {} on nodes", config.queue, config.placing.name())
+            }
         }
     }
 }

@@ -345,6 +345,7 @@ impl<L: LogReader> CleanJobs<L> {
             iterative: None,
             task: None,
             following: None,
+            demand: None,
             initial: None,
             key: 0,
             origin: origin(record),

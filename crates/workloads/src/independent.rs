@@ -223,6 +223,7 @@ impl Jobs {
             iterative: None,
             task: None,
             following: None,
+            demand: None,
             initial: None,
             key: 0,
             origin: JobOrigin { user: self.user(number), ..JobOrigin::UNKNOWN },

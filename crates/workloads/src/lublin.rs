@@ -146,6 +146,7 @@ impl Iterator for Model {
             iterative: None,
             task: None,
             following: None,
+            demand: None,
             initial: None,
             key: 0,
             origin: JobOrigin { queue, ..JobOrigin::UNKNOWN },

@@ -5,6 +5,7 @@
 //! with it.
 
 mod bags;
+mod demand;
 mod dependencies;
 mod draws;
 mod effect;
@@ -29,6 +30,7 @@ mod timing;
 mod whole;
 mod window;
 
+pub use demand::{Demands, LoggedMemory, MemoryRule};
 pub use dependencies::{Dependencies, DependenciesFrom};
 pub use draws::{Draws, JobDraws};
 pub use effect::Effect;
@@ -103,6 +105,8 @@ pub enum Step {
     Molding(Molding),
     /// Lets jobs follow others.
     Dependencies(Dependencies),
+    /// Gives jobs a demand for resources of nodes.
+    Demand(Demands),
 }
 
 impl Step {
@@ -131,6 +135,7 @@ impl Step {
             Step::Bags => "bags",
             Step::Molding(_) => "moldable",
             Step::Dependencies(_) => "dependencies",
+            Step::Demand(_) => "demand",
         }
     }
 
@@ -164,7 +169,8 @@ impl Step {
             | Step::Split(_)
             | Step::Bags
             | Step::Molding(_)
-            | Step::Dependencies(_) => Some(Span::ZERO),
+            | Step::Dependencies(_)
+            | Step::Demand(_) => Some(Span::ZERO),
         }
     }
 
@@ -200,6 +206,7 @@ impl Step {
             Step::Bags => Ok(bags::bags(jobs)),
             Step::Molding(molding) => molding.apply(jobs, job_draws()),
             Step::Dependencies(dependencies) => dependencies.apply(jobs),
+            Step::Demand(demands) => Ok(demands.apply(jobs)),
         }
     }
 

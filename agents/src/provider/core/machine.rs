@@ -11,12 +11,12 @@
 //! It knows processors and times, but no job, plan or message. Each kind of work that runs here, whether a rigid job,
 //! tasks of a share, a part of a co-allocated job or a booking, runs as an [`Attempt`].
 
-use haggle_model::{JobOutcome, LostRun, ProcessorSet, ProviderId, Span, TaskRun, Time};
+use haggle_model::{JobOutcome, LostRun, Nodes, ProcessorSet, ProviderId, Span, TaskRun, Time};
 use haggle_scheduling::checkpoints::FailureHistory;
 use haggle_scheduling::{Killed, Overrun, Slot};
 use serde::{Deserialize, Serialize};
 
-use super::nodes::Nodes;
+use super::seen::SeenByNodes;
 use crate::glimpse;
 
 /// Work on some processors of a machine, from its start until it ends or is lost.
@@ -102,7 +102,7 @@ pub(in crate::provider) struct Machine {
     down: ProcessorSet,
     /// Processors that are closed for maintenance.
     closed: ProcessorSet,
-    nodes: Nodes,
+    seen: SeenByNodes,
     running: Running,
     /// Number of starts and ends of attempts.
     changes: u64,
@@ -136,7 +136,7 @@ impl Machine {
             free: ProcessorSet::range(0, size),
             down: ProcessorSet::new(),
             closed: ProcessorSet::new(),
-            nodes: Nodes::new(size, node),
+            seen: SeenByNodes::new(size, node),
             running: Running::default(),
             changes: 0,
         }
@@ -173,6 +173,29 @@ impl Machine {
     ) -> Attempt {
         let taken = self.free.take_lowest(processors);
         let processors = taken.expect("the scheduler starts work only if its processors are free");
+        self.begin(now, processors, planned_end)
+    }
+
+    /// As [`Machine::start`], on the lowest free processors of some nodes: so many of each.
+    pub(in crate::provider) fn start_on(
+        &mut self,
+        now: Time,
+        nodes: &Nodes,
+        places: &[(u32, u32)],
+        planned_end: Time,
+    ) -> Attempt {
+        let mut processors = ProcessorSet::new();
+        for &(node, count) in places {
+            let mut free = self.free.intersection(&nodes.processors_of(node));
+            let taken = free.take_lowest(count);
+            let taken = taken.expect("the scheduler starts work only if its nodes are free");
+            self.free.remove_all(&taken);
+            processors.insert_all(&taken);
+        }
+        self.begin(now, processors, planned_end)
+    }
+
+    fn begin(&mut self, now: Time, processors: ProcessorSet, planned_end: Time) -> Attempt {
         self.running.add(processors.count(), planned_end);
         self.changes += 1;
         let (end, outcome) = (Time::FOREVER, JobOutcome::Completed);
@@ -232,7 +255,7 @@ impl Machine {
         now: Time,
         failed: &ProcessorSet,
     ) -> ProcessorSet {
-        self.nodes.failed(now, failed);
+        self.seen.failed(now, failed);
         let open = without(failed, &self.closed);
         self.free.remove_all(&open);
         open
@@ -273,7 +296,7 @@ impl Machine {
 
     /// The failures that the nodes under an attempt have seen.
     pub(in crate::provider) fn seen(&self, processors: &ProcessorSet) -> FailureHistory {
-        self.nodes.under(processors)
+        self.seen.under(processors)
     }
 
     /// Planned work that is left of what runs, in processor-microseconds; negative if work runs over its plan.

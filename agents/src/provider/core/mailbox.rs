@@ -107,14 +107,19 @@ impl Turn<'_> {
         let missed = is_down && scheduler.next_start().is_some_and(|start| start < now);
         if missed || fails {
             let gone = [jobs, tasks, lost].concat();
-            scheduler.failed(now, failed.count(), &gone);
+            match self.core.config.scheduler.nodes() {
+                Some(nodes) => scheduler.nodes().failed_on(now, &nodes.of(&failed), &gone),
+                None => scheduler.failed(now, failed.count(), &gone),
+            }
         } else {
             jobs.iter().for_each(|job| scheduler.finished(now, job.slot));
             tasks.iter().for_each(|tasks| self.tell_tasks_finished(tasks));
         }
         let scheduler = &mut self.core.scheduler;
-        if !restored.is_empty() {
-            scheduler.restored(now, restored.count());
+        match self.core.config.scheduler.nodes() {
+            _ if restored.is_empty() => {}
+            Some(nodes) => scheduler.nodes().restored_on(now, &nodes.of(&restored)),
+            None => scheduler.restored(now, restored.count()),
         }
         for (number, processors) in begun {
             let scheduler = scheduler.maintenance();

@@ -13,7 +13,7 @@ use super::queue::Others;
 use super::spent::{Column, Ledger, Part, Spent, micros, seconds};
 use super::starts::AttemptStart;
 use super::supply::{Market, Supply, Waiting};
-use super::{Chronicle, Crash, Maintained, OnGrid, Story, together, workflow};
+use super::{Chronicle, Crash, Maintained, OnGrid, Story, nodes, together, workflow};
 
 /// An attempt to run a rigid job, or a job of a grid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -203,7 +203,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let ready = story.granted.as_ref().map_or(job.ready, |granted| granted.ready);
         let mut waiting =
             Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
-        waiting = waiting.recorded(job.recorded_start);
+        waiting = waiting.recorded(job.recorded_start).on_nodes(nodes::missing(all, job));
         let start_up = moved.map_or(0, |moved| micros(moved.start_up));
         // The planned duration of a moldable job is unknown.
         if story.shape == "rigid" {

@@ -20,6 +20,12 @@ pub enum Part {
     Recorded,
     /// Queued: too few processors or slots of a grid were free, and outages were not the cause.
     Busy,
+    /// Queued with enough free processors, but without enough memory beside them on their nodes.
+    Memory,
+    /// Queued with enough free processors, but without enough accelerators on their nodes.
+    Gpus,
+    /// Queued with enough free processors, but too few of them together on nodes, or on nodes that run other jobs.
+    Nodes,
     /// Queued with enough free processors: the order of the queue, or reservations of other jobs.
     Order,
     /// At the scheduler of a grid, while a resource had a free slot: until its next round.

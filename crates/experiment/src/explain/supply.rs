@@ -241,6 +241,8 @@ pub(super) struct Waiting<'a> {
     /// Intervals in which it could not start because a window of maintenance was too near; in any
     /// order.
     windows: Vec<(i64, i64)>,
+    /// Intervals in which a resource of nodes was missing, in order.
+    nodes: Vec<(i64, i64, Part)>,
     /// Intervals in which it waited.
     pub(super) stretches: Vec<(f64, f64)>,
     /// Free processors, if there is only one place.
@@ -250,9 +252,9 @@ pub(super) struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, can_start: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
-        let (windows, stretches) = (Vec::new(), Vec::new());
+        let (windows, nodes, stretches) = (Vec::new(), Vec::new(), Vec::new());
         let (data, recorded) = (None, None);
-        Waiting { supply, ready, data, recorded, can_start, windows, stretches, free }
+        Waiting { supply, ready, data, recorded, can_start, windows, nodes, stretches, free }
     }
 
     /// The same job, with data that arrive at `data`.
@@ -288,8 +290,22 @@ impl<'a> Waiting<'a> {
         self
     }
 
+    /// The same job, at a provider whose nodes lack a resource in these intervals.
+    pub(super) fn on_nodes(mut self, missing: Vec<(i64, i64, Part)>) -> Waiting<'a> {
+        self.nodes = missing;
+        self
+    }
+
     /// Reason why it does not start although it could, and the latest end of this reason.
     fn where_it_could(&self, now: i64, until: i64) -> (Part, i64) {
+        let next = self.nodes.partition_point(|&(_, to, _)| to <= now);
+        if let Some(&(from, to, part)) = self.nodes.get(next) {
+            if from <= now {
+                return (part, until.min(to));
+            }
+            // Without windows of maintenance, the order of the queue is the reason until then.
+            return (self.can_start, until.min(from));
+        }
         let ahead = self.windows.iter().find(|&&(from, to)| from <= now && now < to);
         match ahead {
             Some(&(_, to)) => (Part::Maintenance, until.min(to)),

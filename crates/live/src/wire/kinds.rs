@@ -234,7 +234,7 @@ kinds! {
         0x0209 "revoked" Revoked { job, cause } => keeps GRANTS,
     }
     Query(QueryMessage) {
-        0x0301 "estimate_request" EstimateRequest { job, processors, requested_time } => passes QUERIES,
+        0x0301 "estimate_request" EstimateRequest { job, processors, requested_time, demand } => passes QUERIES,
         0x0302 "estimate" Estimate { job, start, completion } => passes REPLIES,
         0x0303 "load_request" LoadRequest { job } => passes QUERIES,
         0x0304 "load" Load { job, drain_time } => passes REPLIES,

@@ -33,6 +33,7 @@ impl Books {
             speed: 1.0,
             scheduler: "shared".to_owned(),
             may_fail: false,
+            nodes: None,
         };
         let cast = Cast {
             providers: (0..3).map(resource).collect(),

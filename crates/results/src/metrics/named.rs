@@ -200,12 +200,13 @@ impl Named {
 const OF_JOBS: [&str; 5] = ["deadlines", "reservations", "recorded", "bags", "coallocated"];
 
 /// Parts of a summary whose metrics are named by their place.
-const OF_RUNS: [&str; 11] = [
+const OF_RUNS: [&str; 12] = [
     "failures",
     "moves",
     "transactions",
     "grid",
     "maintenance",
+    "nodes",
     "given_back",
     "disclosed",
     "eavesdropping",

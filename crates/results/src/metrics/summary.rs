@@ -10,7 +10,7 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Networks, Plans,
+    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Networks, NodeUse, Plans,
     RecordedStarts, Reservations, Sample, Transactions, Workflows, bounded_slowdown,
 };
 
@@ -102,6 +102,9 @@ pub struct Summary {
     /// Metrics of failures. Missing if no processor of a provider may fail; failures of grids are in `grid`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureMetrics>,
+    /// Metrics of nodes. Missing if no provider places jobs on nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<NodeUse>,
     /// Metrics of maintenance. Missing if no window was announced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maintenance: Option<Maintenance>,
@@ -472,6 +475,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         grid: grid(metrics, frame.makespan),
         failures: failures::sum_up(metrics),
         plans: metrics.plans.sum_up(),
+        nodes: metrics.nodes.sum_up(&metrics.cast, frame.makespan),
         maintenance: metrics.maintenance.sum_up(ended(metrics)),
         given_back: GivenBack::of(metrics, frame.window),
         eavesdropping: metrics.eavesdropper.sum_up(),

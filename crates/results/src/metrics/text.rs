@@ -11,7 +11,7 @@ const NAME_WIDTH: usize = 18;
 type Part = fn(&mut fmt::Formatter<'_>, &Summary) -> fmt::Result;
 
 /// The parts in the order of the printed summary.
-const PARTS: [Part; 19] = [
+const PARTS: [Part; 20] = [
     places,
     outcome,
     makespan,
@@ -19,6 +19,7 @@ const PARTS: [Part; 19] = [
     recorded,
     failures,
     plans,
+    nodes,
     maintenance,
     grid,
     moves,
@@ -133,6 +134,16 @@ fn plans(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
     )?;
     if it.lost > 0 {
         write!(f, ", {:.2} h lost", it.lost_time / 3600.0)?;
+    }
+    writeln!(f)
+}
+
+fn nodes(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(it) = &it.nodes else { return Ok(()) };
+    write!(f, "  nodes held: processors {}", percent(it.processor_utilisation))?;
+    let others = [("memory", it.memory_utilisation), ("gpus", it.gpu_utilisation)];
+    for (resource, used) in others.into_iter().filter(|(_, used)| used.is_some()) {
+        write!(f, ", {resource} {}", percent(used))?;
     }
     writeln!(f)
 }

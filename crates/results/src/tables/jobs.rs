@@ -41,7 +41,7 @@ table! {
     job: i64 = Integer, "job", "", "the job's number in this run, as in the other tables", Never;
     class: String = Class, "class", "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never;
     outcome: String = Word, "outcome", "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: ended by a failure of its processors, or of those reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never;
-    refusal: Option<String> = Word, "refusal", "", "reason of its rejection: `too_wide`, `too_narrow`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected");
+    refusal: Option<String> = Word, "refusal", "", "reason of its rejection: `too_wide`, `too_narrow`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`, `too_demanding`", Empty("not rejected");
     provider: Option<String> = Provider, "provider", "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several");
     attempts: i64 = Integer, "attempts", "", "rows in `attempts`, without parts that were given up", Never;
     queued: Option<f64> = Seconds, "queued_time", "s", "time at which that provider queued it; of a bag, at which it was placed; of a job of a grid, at which it got its slot there", NOT_QUEUED, also_before_run;
@@ -66,6 +66,11 @@ table! {
     alternative: Option<f64> = Seconds, "alternative_time", "s", "of a refused reservation, the earliest start outside its window at which there would have been room, as far as it was disclosed to its user", Empty("none was disclosed, or not refused"), if_used;
     initial: Option<String> = Word, "initial", "", "of a job of the start state, its state at time zero: `running` or `waiting`", Empty("submitted in the run"), if_used;
     recorded_start: Option<f64> = Seconds, "recorded_start", "s", "start on the machine of its log, in the time of the run, if its provider starts jobs as recorded: submission_time + the waiting time of the log", Empty("the log has no waiting time, or its provider has another policy"), if_used, also_before_run;
+    memory: Option<i64> = Integer, "requested_memory", "B", "memory that it asks for, of all its processors", Empty("none"), if_used, large;
+    gpus: Option<i64> = Integer, "requested_gpus", "", "accelerators that it asks for", Empty("none"), if_used;
+    nodes: Option<i64> = Integer, "requested_nodes", "nodes", "nodes that it asks for", Empty("any number"), if_used;
+    exclusive: Option<bool> = Integer, "exclusive", "", "1 if it shares its nodes with no other job", Empty("it may share them"), if_used;
+    allocated_nodes: Option<ProcessorSet> = Text, "allocated_nodes", "", "its nodes as closed intervals of numbers at its provider, from 0 (table `nodes`)", Empty("never started, or its provider counts processors only"), if_used;
     counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down, or of a start state; means of times also leave out `unfinished` jobs", Never;
 }
 

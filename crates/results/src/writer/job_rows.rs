@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use haggle_model::{Cast, JobRecord, Span};
 
-use super::{Story, job_cells, used_by_all};
+use super::{Story, job_cells, on_nodes, used_by_all};
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
 use crate::columns::Table;
 use crate::metrics::SettledJob;
@@ -42,7 +42,9 @@ impl JobRows {
     fn add(&mut self, record: &JobRecord, counts: (i64, i64)) {
         let story = Story::new(record, &self.cast);
         let all = record.bag.as_ref().map(|bag| used_by_all(&bag.shares, &self.cast));
-        job_cells(record, &story, all.as_ref(), counts, self.threshold).give(&mut self.buffer);
+        let nodes = on_nodes(record, &self.cast);
+        let sets = (all.as_ref(), nodes.as_ref());
+        job_cells(record, &story, sets, counts, self.threshold).give(&mut self.buffer);
     }
 
     /// Number of rows.

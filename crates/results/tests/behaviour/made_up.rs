@@ -19,6 +19,7 @@ pub(crate) fn cast() -> Cast {
         speed,
         scheduler: "first come, first served".to_owned(),
         may_fail: false,
+        nodes: None,
     };
     Cast {
         actors: vec![

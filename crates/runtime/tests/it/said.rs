@@ -111,6 +111,7 @@ table! {
     query(QueryMessage) {
         EstimateRequest {
             job: Names, processors: Tells(Item::Job), requested_time: Tells(Item::Job),
+            demand: Tells(Item::Job),
         },
         Estimate {
             job: Names, start: Tells(Item::Estimate), completion: Tells(Item::Estimate),

@@ -155,10 +155,13 @@ fn keeps_queue(
     new: &Provider,
     (later, has_windows): (&Scenario, bool),
 ) -> Option<&'static str> {
-    let queue = |it: &Provider| it.policy.scheduling(&later.own).ok();
+    let queue = |it: &Provider| later.scheduling_of(it).ok();
     let (was, is) = (queue(old)?, queue(new)?);
     if was == is {
         return None;
+    }
+    if was.nodes().is_some() || is.nodes().is_some() {
+        return Some("running jobs have places on its nodes");
     }
     if !(was.has_only_jobs() && is.has_only_jobs()) {
         return Some("one of the two queues holds more than rigid jobs");

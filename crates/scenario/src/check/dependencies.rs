@@ -32,6 +32,7 @@ fn keeps(step: &Step) -> bool {
         | Step::ExtendRunTimes { .. }
         | Step::Bags {}
         | Step::Moldable { .. }
+        | Step::Demand { .. }
         | Step::ScaleTimes { .. } => true,
         Step::Window { .. }
         | Step::RandomWindow { .. }

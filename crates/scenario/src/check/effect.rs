@@ -66,6 +66,7 @@ impl Check<'_> {
         }
         self.events_order_effects(&flow);
         self.impossible_jobs(names);
+        self.node_effects(names);
         self.figures_of_transactions();
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);

@@ -17,6 +17,7 @@ use crate::quantity::TimeSpan;
 pub(super) fn all() -> Vec<[String; 3]> {
     let tables = [
         pairs(PARTS),
+        pairs(ON_NODES),
         pairs(SPREADING),
         pairs(ROLES),
         pairs(OFFERING),
@@ -91,6 +92,35 @@ pub(super) const PARTS: Exclusions<Provider, KeepsParts> = &[
         "metascheduler \"{by}\" spreads jobs over provider \"{name}\", whose scheduler crashes: some would run in part",
         "must not crash", "set `policy = \"rigid\"` and `retry` of a metascheduler with `coallocation`, or take the provider out of \
          `actors` of [[failures]]"),
+];
+
+/// Uses of a provider that places jobs on nodes.
+#[derive(Default)]
+pub(super) struct UsesNodes {
+    /// A metascheduler spreads jobs or bags over it.
+    pub(super) spread: bool,
+    /// A metascheduler moves moldable jobs that wait there.
+    pub(super) moved: bool,
+    pub(super) reserved: bool,
+    pub(super) closed: bool,
+}
+
+/// Providers with nodes, in a scenario in which jobs ask for more than processors.
+#[rustfmt::skip] // a table
+pub(super) const ON_NODES: Exclusions<Provider, UsesNodes> = &[
+    exclude(("nodes", "policies except \"fcfs\", \"easy\" and \"conservative\""), "policy", |it, _| !it.policy.is_plain(),
+        "provider \"{name}\" places jobs on nodes, and its policy counts processors only", "not on nodes",
+        "choose \"fcfs\", \"easy\" or \"conservative\", or remove `node`"),
+    exclude(("nodes", "co-allocation, mapping, composition"), "node", |_, at| at.spread,
+        "provider \"{name}\" places jobs on nodes, and takes no parts of jobs and no bags", "not for parts and bags",
+        "remove `node`, or take it out of the metaschedulers with `coallocation`, `mapping` or `composition`"),
+    exclude(("nodes", "reallocation"), "node", |_, at| at.moved,
+        "provider \"{name}\" places jobs on nodes, from which waiting jobs are not moved away", "not with reallocation",
+        "remove `node`, or take it out of the metaschedulers with `reallocation`"),
+    exclude(("nodes", "reservations"), "node", |_, at| at.reserved, "provider \"{name}\" places jobs on nodes, and reserves none in advance",
+        "not for reservations", "remove `node`, or submit jobs with a step \"reservations\" elsewhere"),
+    exclude(("nodes", "maintenance"), "node", |_, at| at.closed, "provider \"{name}\" places jobs on nodes, and closes none for maintenance",
+        "not with maintenance", "remove `node`, or let nodes fail at listed times: [[failures]] with `outages`"),
 ];
 
 /// Facts about a metascheduler that spreads jobs.

@@ -149,6 +149,11 @@ impl Policy {
         }
     }
 
+    /// True if it is a queue of rigid jobs that plans by requested times.
+    pub const fn is_plain(&self) -> bool {
+        matches!(self, Policy::Fcfs { .. } | Policy::Easy { .. } | Policy::Conservative { .. })
+    }
+
     /// The order of its queue, if the policy has one to choose.
     pub const fn order(&self) -> Option<&Order> {
         match self {

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use haggle_model::Span;
+use haggle_model::{Nodes, Span};
 
 use super::{
-    Checkpoints, Disclosure, InitialJob, InitialUse, Overrun, Passes, Policy, ReschedulingRule,
-    TimeLaw,
+    Checkpoints, Disclosure, InitialJob, InitialUse, Node, Overrun, Passes, Placing, Policy,
+    ReschedulingRule, TimeLaw,
 };
 use crate::quantity::{Name, Share, TimeSpan};
 
@@ -17,9 +17,17 @@ use crate::quantity::{Name, Share, TimeSpan};
 pub struct Provider {
     /// Name of the provider, unique among all actors.
     pub name: Name,
-    /// Processors the provider owns.
+    /// Processors the provider owns. Left out with `node`, which gives them.
+    #[serde(default)]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors: u32,
+    /// Its nodes, in groups of equal ones. Jobs are placed on nodes if some ask for more than processors. Otherwise, the
+    /// provider counts processors only.
+    #[serde(rename = "node", default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Node>,
+    /// Choice among free nodes; "packed" if not given. Read with `node` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placing: Option<Placing>,
     /// Speed of its processors; 1 is the reference processor, 2 halves run times.
     #[serde(default = "reference_speed")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
@@ -81,6 +89,11 @@ pub struct Provider {
 }
 
 impl Provider {
+    /// The nodes, in the terms of the model.
+    pub fn nodes_to_model(&self) -> Nodes {
+        Nodes::new(&Vec::from_iter(self.nodes.iter().map(Node::to_model)))
+    }
+
     /// True if jobs run or wait here at time zero.
     pub fn has_start_state(&self) -> bool {
         self.initial.is_some() || self.initial_file.is_some()
@@ -91,6 +104,8 @@ impl Provider {
         Provider {
             name,
             processors,
+            nodes: Vec::new(),
+            placing: None,
             speed: reference_speed(),
             policy: Policy::default(),
             passes: Passes::default(),

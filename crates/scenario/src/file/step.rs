@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DependenciesFrom, FollowOn, KeyField, KeyOrder, Law, Overshoot, Remedy, Rounding, SplitBy,
-    TimeLaw, TimeOf, WindowStart,
+    DependenciesFrom, FollowOn, KeyField, KeyOrder, Law, LoggedMemory, Overshoot, Remedy, Rounding,
+    SplitBy, TimeLaw, TimeOf, WindowStart,
 };
-use crate::quantity::{EstimateRule, Name, Share, TimeSpan};
+use crate::quantity::{Bytes, EstimateRule, Name, Share, TimeSpan};
 
 /// The largest factor of the gaps between submissions, and of the load of a window.
 pub const SCALE_MAX: f64 = 1e6;
@@ -318,6 +318,22 @@ pub enum Step {
         /// Longest think time within a session, with `from = "sessions"`; 20min if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gap: Option<TimeSpan>,
+    },
+    /// Gives jobs a demand for resources of nodes.
+    Demand {
+        /// Memory for each processor of a job.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        memory_per_processor: Option<Bytes>,
+        /// Instead of `memory-per-processor`: the memory that the log states. Jobs without it need none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        memory_from: Option<LoggedMemory>,
+        /// Accelerators of each job.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 1_000_000))]
+        gpus: Option<u32>,
+        /// True if jobs share their nodes with no other job.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        exclusive: bool,
     },
 }
 

@@ -1,5 +1,6 @@
 //! `[[workload]]`: where jobs come from and what is done to them first.
 
+use haggle_model::{MemoryWish, Wishes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use super::{
     Applications, Data, FollowOn, IndependentJobs, IterativeApplications, LogReading, Lublin,
     Rules, Step, SyntheticMonth, Workflows,
 };
-use crate::quantity::{Name, Share, TimeSpan};
+use crate::quantity::{Bytes, Name, Share, TimeSpan};
 
 /// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -135,6 +136,26 @@ pub struct InlineJob {
     /// Number of the application, for steps that examine applications, and programs of real machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<i32>,
+    /// Memory of the whole job, in equal parts for its processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// Memory for each of its processors, in place of `memory`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_per_processor: Option<Bytes>,
+    /// Memory on each of its `nodes`, in place of `memory`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_per_node: Option<Bytes>,
+    /// Accelerators of the whole job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub gpus: Option<u32>,
+    /// Nodes that the job needs, with an equal part of it on each; without it, any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub nodes: Option<u32>,
+    /// True if the job shares its nodes with no other job.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exclusive: bool,
     /// Jobs that must have ended before the user submits this one, by their places in the list, from 1. They are submitted
     /// earlier, or at the same time and stand before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,6 +170,20 @@ pub struct InlineJob {
 }
 
 impl InlineJob {
+    /// Its wishes beside processors, if it has any. Of several amounts of memory, one counts: a check refuses them.
+    pub fn wishes(&self) -> Option<Wishes> {
+        let per_processor = self.memory_per_processor.map(|it| MemoryWish::Processor(it.0));
+        let per_node = self.memory_per_node.map(|it| MemoryWish::Node(it.0));
+        let of_job = self.memory.map(|it| MemoryWish::Job(it.0));
+        let wishes = Wishes {
+            nodes: self.nodes,
+            gpus: self.gpus.unwrap_or(0),
+            memory: of_job.or(per_processor).or(per_node),
+            exclusive: self.exclusive,
+        };
+        (wishes != Wishes::default()).then_some(wishes)
+    }
+
     /// A job without further wishes of its user.
     pub fn new(submit: TimeSpan, processors: u32, run: TimeSpan) -> InlineJob {
         InlineJob {
@@ -161,6 +196,12 @@ impl InlineJob {
             key: None,
             user: None,
             application: None,
+            memory: None,
+            memory_per_processor: None,
+            memory_per_node: None,
+            gpus: None,
+            nodes: None,
+            exclusive: false,
             after: None,
             on: None,
             think: None,

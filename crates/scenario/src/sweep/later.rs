@@ -65,7 +65,7 @@ impl Reading<'_> {
             let found = conform(&mut document);
             findings.problems.extend(found.problems);
             let later = match Scenario::deserialize(document.to_toml()) {
-                Ok(later) => Scenario { own: self.own.clone(), ..later },
+                Ok(later) => Scenario { own: self.own.clone(), ..later.count_processors() },
                 Err(error) => {
                     problems.push(drift(&error));
                     return all;

@@ -3,7 +3,8 @@
 use haggle_model::law;
 use haggle_workloads::WorkloadError;
 use haggle_workloads::steps::{
-    self, Bounds, Draws, Estimates, FillWindow, Filter, ScaleGaps, Split, Window,
+    self, Bounds, Demands, Draws, Estimates, FillWindow, Filter, MemoryRule, ScaleGaps, Split,
+    Window,
 };
 
 use super::instant;
@@ -145,6 +146,14 @@ impl Step {
                 steps::Step::RunTimes(steps::RunTimes::Longer(100.0 * by.fraction()))
             }
             Step::Bags {} => steps::Step::Bags,
+            Step::Demand { memory_per_processor, memory_from, gpus, exclusive } => {
+                let alike = memory_per_processor.map(|it| MemoryRule::Alike(it.0));
+                steps::Step::Demand(Demands {
+                    memory: alike.or(memory_from.map(MemoryRule::Logged)),
+                    gpus: gpus.unwrap_or(0),
+                    exclusive: *exclusive,
+                })
+            }
             Step::Dependencies { from, on, gap } => {
                 steps::Step::Dependencies(steps::Dependencies {
                     from: *from,

@@ -46,7 +46,8 @@ pub(crate) fn around_parts(processors: u32, queue: LocalQueue) -> LocalQueue {
         | LocalQueue::EdfAndParts(_)
         | LocalQueue::BagsAndParts(_)
         | LocalQueue::Reservations(_)
-        | LocalQueue::Recorded(_) => queue,
+        | LocalQueue::Recorded(_)
+        | LocalQueue::Nodes(_) => queue,
     }
 }
 

@@ -1,12 +1,12 @@
 //! A queue serves the requests that its capabilities name, and refuses all others.
 
 use haggle_model::reservation::Remedy;
-use haggle_model::{Span, Time};
+use haggle_model::{Amounts, NodeGroup, Nodes, Span, Time};
 use haggle_scheduling::reservations::{ReservationConfig, Reserve, Window};
 use haggle_scheduling::{
     Award, BagRequest, Capabilities, Compression, EdfConfig, Fractions, Guarantee, Interval,
-    LocalScheduler, Offer, Order, Overlap, Policy, Request, ReschedulingConfig, ReschedulingRule,
-    SchedulerConfig, Scheduling, Shares, Slot,
+    LocalScheduler, NodesConfig, Offer, Order, Overlap, Placing, Policy, Request,
+    ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 
 const NOW: Time = Time::from_secs(10);
@@ -48,7 +48,15 @@ fn queues() -> Vec<(&'static str, Scheduling)> {
         ("conservative bags, with parts", bags.around_parts()),
         ("reservations", Scheduling::Reservations(ReservationConfig::default())),
         ("recorded", Scheduling::Recorded),
+        ("FCFS on nodes", on_nodes(queue(Policy::Fcfs, arrival, by_start))),
+        ("EASY on nodes", on_nodes(queue(Policy::Easy, arrival, by_start))),
+        ("conservative on nodes", on_nodes(conservative)),
     ]
+}
+
+fn on_nodes(queue: SchedulerConfig) -> Scheduling {
+    let nodes = Nodes::new(&[NodeGroup { count: 2, capacity: Amounts::processors(4) }]);
+    Scheduling::Nodes(Box::new(NodesConfig { nodes, placing: Placing::Packed, queue }))
 }
 
 fn services(it: Capabilities) -> [(&'static str, Guarantee); 5] {

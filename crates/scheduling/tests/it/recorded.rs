@@ -40,15 +40,9 @@ struct Outcome {
 }
 
 fn request(job: usize, work: &Work, ahead: bool, is_lost: bool) -> Request {
-    Request {
-        slot: Slot(job as u32),
-        processors: work.processors,
-        span: Some(Span::from_secs(work.requested)),
-        key: 0,
-        deadline: None,
-        ahead,
-        recorded: work.wait.filter(|_| !is_lost).map(|wait| at(work.submit + wait)),
-    }
+    let (slot, span) = (Slot(job as u32), Some(Span::from_secs(work.requested)));
+    let recorded = work.wait.filter(|_| !is_lost).map(|wait| at(work.submit + wait));
+    Request { ahead, recorded, ..Request::new(slot, work.processors, span) }
 }
 
 /// Second by second: ends, repairs, failures, windows, submissions, then starts.

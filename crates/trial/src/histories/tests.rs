@@ -125,6 +125,7 @@ fn world(broker: impl OtherActor + 'static, may_lose: bool) -> World {
         speed: 1.0,
         scheduler: "fcfs".to_owned(),
         may_fail: false,
+        nodes: None,
     };
     let cast = Cast {
         actors: vec![

@@ -326,6 +326,7 @@ impl HeldJob {
             key: job.key,
             deadline: job.deadline,
             ahead,
+            demand: job.demand.as_deref().copied(),
             // A job that runs or was lost has come to its start already, and so has one of a start state that runs.
             recorded: job.recorded_start().filter(|_| {
                 let has_run = ahead || self.particulars().lost > 0;

@@ -1,8 +1,10 @@
 //! Questions about the queue and the load of a provider.
 
 use haggle_model::{ActorId, Disclosure, JobId, Refusal, Span};
+use haggle_scheduling::{Request, Slot};
 
 use super::Jobs;
+use super::submission::never_fits;
 use crate::protocol::QueryMessage;
 use crate::provider::core::Turn;
 
@@ -14,8 +16,11 @@ impl Jobs {
         message: QueryMessage,
     ) -> bool {
         match message {
-            QueryMessage::EstimateRequest { job, processors, requested_time } => {
-                self.on_estimate_requested(turn, from, job, processors, requested_time);
+            QueryMessage::EstimateRequest { job, processors, requested_time, demand } => {
+                let demand = demand.as_deref().copied();
+                let request =
+                    Request { demand, ..Request::new(Slot(0), processors, requested_time) };
+                self.on_estimate_requested(turn, from, job, &request);
             }
             QueryMessage::LoadRequest { job } => self.on_load_requested(turn, from, job),
             _ => return false,
@@ -28,15 +33,22 @@ impl Jobs {
         turn: &mut Turn<'_>,
         from: ActorId,
         job: JobId,
-        processors: u32,
-        requested_time: Option<Span>,
+        &Request { processors, span, demand, .. }: &Request,
     ) {
-        let walltime = requested_time.map(|time| time.at_speed(turn.core.config.speed));
+        let walltime = span.map(|time| time.at_speed(turn.core.config.speed));
         let on_failure = turn.core.config.on_failure;
         let span = walltime.map(|walltime| on_failure.planned(processors, walltime));
-        let Some(start) =
-            self.expected.outlook(turn.core, turn.now).estimate_start(turn.now, processors, span)
-        else {
+        if let Some(reason) = never_fits(turn.core, processors, demand.as_ref()) {
+            turn.out.send(from, QueryMessage::NoAnswer { job, reason });
+            return;
+        }
+        let places = turn.core.config.scheduler.nodes().is_some();
+        let queue = self.expected.outlook(turn.core, turn.now);
+        let start = match demand.filter(|_| places) {
+            Some(demand) => queue.nodes().estimate(turn.now, &demand, span),
+            None => queue.estimate_start(turn.now, processors, span),
+        };
+        let Some(start) = start else {
             turn.out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::TooWide });
             return;
         };

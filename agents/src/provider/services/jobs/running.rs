@@ -83,7 +83,14 @@ impl Jobs {
         let planned = held.planned(&turn.core.config);
         let planned_end = turn.now + planned.unwrap_or(Span::FOREVER).max(Span::TICK);
         turn.core.load.leaves(held.processors, planned);
-        let mut attempt = turn.core.machine.start(turn.now, held.processors, planned_end);
+        let machine = &mut turn.core.machine;
+        let mut attempt = match turn.core.config.scheduler.nodes() {
+            Some(nodes) => {
+                let places = turn.core.scheduler.nodes().places(slot);
+                machine.start_on(turn.now, nodes, &places, planned_end)
+            }
+            None => machine.start(turn.now, held.processors, planned_end),
+        };
         let run_time = held.run_time(&turn.core.config);
         let (computes, outcome) = limited(run_time, held.walltime, turn.core.config.overrun);
         attempt.outcome = outcome;

@@ -1,6 +1,8 @@
 //! Submission and withdrawal of rigid jobs.
 
-use haggle_model::{ActorId, Initial, Job, JobId, JobOutcome, JobShape, Observation, Refusal};
+use haggle_model::{
+    ActorId, Demand, Initial, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Resource,
+};
 use haggle_scheduling::Slot;
 
 use super::Jobs;
@@ -99,5 +101,18 @@ pub(super) fn never_runs(core: &Core, job: &Job) -> Option<Refusal> {
     if job.shape == JobShape::Bag || job.processors == 0 {
         return Some(Refusal::WrongShape);
     }
-    (job.processors > core.config.processors).then_some(Refusal::TooWide)
+    never_fits(core, job.processors, job.demand.as_deref())
+}
+
+/// The reason for which the machine could never hold a job, if there is one.
+pub(super) fn never_fits(core: &Core, processors: u32, demand: Option<&Demand>) -> Option<Refusal> {
+    if demand.is_some_and(|it| !it.is_of(processors)) {
+        return Some(Refusal::WrongShape);
+    }
+    let on_nodes = core.config.scheduler.nodes().zip(demand);
+    match on_nodes.and_then(|(nodes, demand)| nodes.lacks(demand)) {
+        Some(Resource::Memory | Resource::Gpus) => Some(Refusal::TooDemanding),
+        Some(Resource::Processors) => Some(Refusal::TooWide),
+        None => (processors > core.config.processors).then_some(Refusal::TooWide),
+    }
 }

@@ -5,9 +5,12 @@ use crate::explain::{InWorkflow, Part, Step, Story};
 use crate::readable::{lines, row, seconds};
 
 /// Causes of a wait besides parents and their data.
-const WAITING: [Part; 8] = [
+const WAITING: [Part; 11] = [
     Part::Placing,
     Part::Busy,
+    Part::Memory,
+    Part::Gpus,
+    Part::Nodes,
     Part::Order,
     Part::Round,
     Part::Down,

@@ -99,7 +99,8 @@ fn step_draws(step: &Step) -> bool {
         | Step::RunTimesAsRequested {}
         | Step::ExtendRunTimes { .. }
         | Step::Bags {}
-        | Step::Dependencies { .. } => false,
+        | Step::Dependencies { .. }
+        | Step::Demand { .. } => false,
     }
 }
 

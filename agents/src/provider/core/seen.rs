@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The failures of each node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Nodes {
+pub(super) struct SeenByNodes {
     /// Processors of a node.
     size: u32,
     /// Empty if no rule needs them.
@@ -15,11 +15,11 @@ pub(super) struct Nodes {
 
 const NONE: FailureHistory = FailureHistory::new(Time::ZERO);
 
-impl Nodes {
+impl SeenByNodes {
     /// The nodes of so many processors, each of `size` processors; none if no rule needs them.
-    pub(super) fn new(processors: u32, size: Option<u32>) -> Nodes {
-        let Some(size) = size else { return Nodes::default() };
-        Nodes { size, seen: vec![NONE; processors.div_ceil(size) as usize] }
+    pub(super) fn new(processors: u32, size: Option<u32>) -> SeenByNodes {
+        let Some(size) = size else { return SeenByNodes::default() };
+        SeenByNodes { size, seen: vec![NONE; processors.div_ceil(size) as usize] }
     }
 
     /// The nodes of these processors, each once.
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_job_knows_the_failures_of_each_of_its_nodes_once() {
-        let mut nodes = Nodes::new(20, Some(8));
+        let mut nodes = SeenByNodes::new(20, Some(8));
         let at = Time::from_secs;
         nodes.failed(at(0), &ProcessorSet::range(0, 20));
         nodes.failed(at(10), &ProcessorSet::range(0, 16));
@@ -77,6 +77,6 @@ mod tests {
         assert_eq!(seen(15, 2), (2, at(30)));
         let holes = ProcessorSet::range(0, 2).union(&ProcessorSet::range(5, 2));
         assert_eq!(nodes.under(&holes.union(&ProcessorSet::range(19, 1))).failures(), 2);
-        assert_eq!(Nodes::new(20, None).under(&holes), NONE);
+        assert_eq!(SeenByNodes::new(20, None).under(&holes), NONE);
     }
 }

@@ -1,0 +1,358 @@
+//! An obvious version of the queues on nodes: bookings in a list, and a search second by second, node by node, chunk by
+//! chunk.
+
+use std::cmp::Reverse;
+
+use haggle_model::{Amounts, Demand, Nodes, Span, Time};
+use haggle_scheduling::nodes::Piece;
+use haggle_scheduling::{
+    Compression, Killed, LocalScheduler, NodesConfig, OnNodes, Placing, Policy, Request, Slot,
+};
+
+/// No booking of the tests is later (s).
+const END: i64 = 4_000;
+
+#[derive(Clone, Debug)]
+struct Booked {
+    slot: Slot,
+    start: i64,
+    end: i64,
+    demand: Demand,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    slot: Slot,
+    demand: Demand,
+    span: i64,
+    rank: (i64, u32),
+}
+
+#[derive(Debug)]
+pub(crate) struct ObviousNodes {
+    nodes: Nodes,
+    placing: Placing,
+    policy: Policy,
+    compression: Compression,
+    running: Vec<Booked>,
+    /// Of waiting jobs.
+    planned: Vec<Booked>,
+    decided: Vec<(Waiting, Booked)>,
+    waiting: Vec<Waiting>,
+    /// Failed processors of each node.
+    down: Vec<u32>,
+    sequence: u32,
+    given_back: bool,
+}
+
+impl ObviousNodes {
+    pub(crate) fn new(config: &NodesConfig) -> ObviousNodes {
+        ObviousNodes {
+            nodes: config.nodes.clone(),
+            placing: config.placing,
+            policy: config.queue.policy,
+            compression: config.queue.compression,
+            running: Vec::new(),
+            planned: Vec::new(),
+            decided: Vec::new(),
+            waiting: Vec::new(),
+            down: vec![0; config.nodes.capacities().len()],
+            sequence: 0,
+            given_back: false,
+        }
+    }
+
+    fn free(&self, node: u32, from: i64, until: i64, booked: &[&Booked]) -> Amounts {
+        let capacity = self.nodes.capacities()[node as usize];
+        let mut least = capacity;
+        for second in from..until.max(from + 1) {
+            let mut free = capacity;
+            free -= Amounts::processors(self.down[node as usize]);
+            for it in booked.iter().filter(|it| it.start <= second && second < it.end) {
+                for piece in it.pieces.iter().filter(|piece| piece.node == node) {
+                    free -= it.demand.takes(piece.chunks, &capacity);
+                }
+            }
+            least = least.min(&free);
+        }
+        least
+    }
+
+    fn choose(&self, demand: &Demand, from: i64, span: i64, booked: &[&Booked]) -> Vec<Piece> {
+        let count = self.nodes.capacities().len() as u32;
+        let capacity = |node: u32| self.nodes.capacities()[node as usize];
+        let fits = |node| demand.fits(&self.free(node, from, from + span, booked), &capacity(node));
+        let mut room = Vec::from_iter((0..count).map(fits));
+        let wasted = |node: u32| if demand.chunk.gpus == 0 { capacity(node).gpus } else { 0 };
+        let mut chosen = vec![0; count as usize];
+        let mut left = demand.chunks;
+        while left > 0 {
+            let open = (0..count).filter(|&node| room[node as usize] > 0);
+            let Some(kind) = open.clone().map(wasted).min() else { return Vec::new() };
+            let open = Vec::from_iter(open.filter(|&node| wasted(node) == kind));
+            let (node, chunks) = match self.placing {
+                Placing::Packed => {
+                    let enough = open.iter().filter(|&&node| room[node as usize] >= left);
+                    let least = enough.min_by_key(|&&node| (room[node as usize], node));
+                    let most =
+                        open.iter().max_by_key(|&&node| (room[node as usize], Reverse(node)));
+                    let node = *least.or(most).expect("one is open");
+                    (node, room[node as usize].min(left))
+                }
+                Placing::Spread => {
+                    let first = |&&node: &&u32| {
+                        let (room, chosen) = (room[node as usize], chosen[node as usize]);
+                        // The room before the choice decides between nodes with the same number of chunks.
+                        (chosen, Reverse(room + chosen), node)
+                    };
+                    (*open.iter().min_by_key(first).expect("one is open"), 1)
+                }
+            };
+            chosen[node as usize] += chunks;
+            room[node as usize] -= chunks;
+            left -= chunks;
+        }
+        let pieces = (0..).zip(chosen).filter(|it| it.1 > 0);
+        pieces.map(|(node, chunks)| Piece { node, chunks }).collect()
+    }
+
+    fn all(&self) -> Vec<&Booked> {
+        let decided = self.decided.iter().map(|it| &it.1);
+        self.running.iter().chain(&self.planned).chain(decided).collect()
+    }
+
+    fn at(&self, job: &Waiting, start: i64) -> Option<Booked> {
+        let pieces = self.choose(&job.demand, start, job.span, &self.all());
+        let Waiting { slot, demand, span, .. } = *job;
+        (!pieces.is_empty()).then_some(Booked { slot, start, end: start + span, demand, pieces })
+    }
+
+    fn earliest(&self, job: &Waiting, now: i64) -> Option<Booked> {
+        (now..END).find_map(|start| self.at(job, start))
+    }
+
+    fn plan(&mut self, job: &Waiting, now: i64) {
+        let place = self.earliest(job, now);
+        self.planned.extend(place);
+    }
+
+    fn plan_anew(&mut self, now: i64) {
+        self.planned.clear();
+        for job in self.queue() {
+            self.plan(&job, now);
+        }
+    }
+
+    fn queue(&self) -> Vec<Waiting> {
+        let mut queue = self.waiting.clone();
+        queue.sort_by_key(|it| it.rank);
+        queue
+    }
+
+    fn planned_start(&self, slot: Slot) -> i64 {
+        self.planned.iter().find(|it| it.slot == slot).map_or(i64::MAX, |it| it.start)
+    }
+
+    fn compress(&mut self, now: i64) {
+        let given_back = std::mem::take(&mut self.given_back);
+        if !given_back || self.policy != Policy::Conservative {
+            return;
+        }
+        let mut order = self.queue();
+        match self.compression {
+            Compression::None => {
+                for job in order {
+                    if self.planned_start(job.slot) == i64::MAX {
+                        self.plan(&job, now);
+                    }
+                }
+                return;
+            }
+            Compression::Replan => return self.plan_anew(now),
+            Compression::ByStart => order.sort_by_key(|it| (self.planned_start(it.slot), it.rank)),
+            Compression::JobByJob => {}
+        }
+        for job in order {
+            let old = self.planned.iter().position(|it| it.slot == job.slot);
+            let old = old.map(|place| self.planned.remove(place));
+            let new = self.earliest(&job, now);
+            let is_earlier = |it: &&Booked| old.as_ref().is_none_or(|old| it.start < old.start);
+            let place = new.as_ref().filter(is_earlier).or(old.as_ref()).cloned();
+            self.planned.extend(place);
+        }
+    }
+
+    fn is_idle(&self, place: &Booked) -> bool {
+        let running = Vec::from_iter(&self.running);
+        place.pieces.iter().all(|piece| {
+            let capacity = self.nodes.capacities()[piece.node as usize];
+            // All that runs is there now, whatever its plan.
+            let mut free = capacity;
+            free -= Amounts::processors(self.down[piece.node as usize]);
+            for it in &running {
+                for other in it.pieces.iter().filter(|other| other.node == piece.node) {
+                    free -= it.demand.takes(other.chunks, &capacity);
+                }
+            }
+            free.hold(&place.demand.takes(piece.chunks, &capacity))
+        })
+    }
+
+    fn run(&mut self, place: Booked, started: &mut Vec<Slot>) {
+        self.waiting.retain(|it| it.slot != place.slot);
+        started.push(place.slot);
+        self.running.push(place);
+    }
+}
+
+impl LocalScheduler for ObviousNodes {
+    fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
+        let now = now.as_micros() / 1_000_000;
+        self.compress(now);
+        let span = request.span.expect("all jobs of these tests have a limit");
+        let job = Waiting {
+            slot: request.slot,
+            demand: request.demand.unwrap_or(Demand::processors(request.processors)),
+            span: span.as_micros() / 1_000_000,
+            rank: (if request.ahead { -1 } else { 0 }, self.sequence),
+        };
+        self.sequence += 1;
+        self.waiting.push(job);
+        if self.policy != Policy::Conservative {
+            return None;
+        }
+        if request.ahead {
+            self.plan_anew(now);
+        } else {
+            self.plan(&job, now);
+        }
+        let place = self.planned.iter().find(|it| it.slot == job.slot)?;
+        Some(Time::from_secs(place.end))
+    }
+
+    fn finished(&mut self, _: Time, slot: Slot) {
+        self.running.retain(|it| it.slot != slot);
+        self.given_back = true;
+    }
+
+    fn overran(&mut self, _: Time, _: Slot, _: Time) {
+        unreachable!("jobs of these tests keep to their request");
+    }
+
+    fn failed(&mut self, _: Time, _: u32, _: &[Killed]) {
+        unreachable!("nodes fail");
+    }
+
+    fn restored(&mut self, _: Time, _: u32) {
+        unreachable!("nodes come back");
+    }
+
+    fn withdraw(&mut self, _: Time, slot: Slot) -> bool {
+        let waits = self.waiting.iter().any(|it| it.slot == slot);
+        self.waiting.retain(|it| it.slot != slot);
+        self.planned.retain(|it| it.slot != slot);
+        self.given_back |= waits;
+        waits
+    }
+
+    fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        let now = now.as_micros() / 1_000_000;
+        match self.policy {
+            Policy::Fcfs => {
+                for job in self.queue() {
+                    match self.at(&job, now).filter(|place| self.is_idle(place)) {
+                        Some(place) => self.run(place, started),
+                        None => break,
+                    }
+                }
+            }
+            Policy::Easy => {
+                let mut head = None;
+                for job in self.queue() {
+                    match self.at(&job, now) {
+                        Some(place) => {
+                            self.waiting.retain(|it| it.slot != job.slot);
+                            self.decided.push((job, place));
+                        }
+                        None if head.is_none() => {
+                            head = Some(job.slot);
+                            self.plan(&job, now);
+                        }
+                        None => {}
+                    }
+                }
+                self.planned.clear();
+                while let Some((_, place)) = self.decided.first()
+                    && self.is_idle(place)
+                {
+                    let (_, place) = self.decided.remove(0);
+                    self.run(place, started);
+                }
+            }
+            Policy::Conservative => {
+                self.compress(now);
+                let rank = |slot| self.waiting.iter().find(|it| it.slot == slot).map(|it| it.rank);
+                let mut due = self.planned.clone();
+                due.retain(|it| it.start <= now);
+                due.sort_by_key(|it| (it.start, rank(it.slot)));
+                for place in due {
+                    if self.is_idle(&place) {
+                        self.planned.retain(|it| it.slot != place.slot);
+                        self.run(place, started);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        self.planned.iter().map(|it| it.start).min().map(Time::from_secs)
+    }
+
+    fn estimate_start(&mut self, _: Time, _: u32, _: Option<Span>) -> Option<Time> {
+        None
+    }
+
+    fn queue_length(&self) -> usize {
+        self.waiting.len() + self.decided.len()
+    }
+
+    fn nodes(&mut self) -> &mut dyn OnNodes {
+        self
+    }
+}
+
+impl OnNodes for ObviousNodes {
+    fn estimate(&mut self, _: Time, _: &Demand, _: Option<Span>) -> Option<Time> {
+        None
+    }
+
+    fn places(&self, slot: Slot) -> Vec<(u32, u32)> {
+        let Some(place) = self.running.iter().find(|it| it.slot == slot) else { return Vec::new() };
+        let processors = |piece: &Piece| {
+            let capacity = &self.nodes.capacities()[piece.node as usize];
+            (piece.node, place.demand.takes(piece.chunks, capacity).processors)
+        };
+        place.pieces.iter().map(processors).collect()
+    }
+
+    fn failed_on(&mut self, now: Time, nodes: &[(u32, u32)], killed: &[Killed]) {
+        let decided = std::mem::take(&mut self.decided);
+        self.waiting.extend(decided.into_iter().map(|(job, _)| job));
+        self.running.retain(|it| killed.iter().all(|other| other.slot != it.slot));
+        for &(node, processors) in nodes {
+            self.down[node as usize] += processors;
+        }
+        if self.policy == Policy::Conservative {
+            self.plan_anew(now.as_micros() / 1_000_000);
+        }
+    }
+
+    fn restored_on(&mut self, _: Time, nodes: &[(u32, u32)]) {
+        for &(node, processors) in nodes {
+            self.down[node as usize] -= processors;
+        }
+        self.given_back = true;
+    }
+}
