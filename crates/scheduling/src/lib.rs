@@ -27,6 +27,7 @@ pub mod own;
 pub mod placement;
 mod placing;
 mod plan;
+pub mod priority;
 pub mod profile;
 pub mod queue;
 pub mod reallocation;
