@@ -223,7 +223,7 @@ fn tables_hold_every_job_in_both_formats() {
         }
     }
     // Only grids have checkpoints and workflows, and move data. In this run no message is lost, no actor crashes, and no
-    // job is reserved, spread, moved, named by a file, made of phases or in need of data.
+    // job is reserved, spread, moved, named by a file, made of phases, placed on nodes or in need of data.
     let grids = [Table::Checkpoints, Table::Transfers, Table::Workflows];
     let not_here = |table: &Table| {
         let others = [
@@ -239,6 +239,7 @@ fn tables_hold_every_job_in_both_formats() {
             Table::Inputs,
             Table::Bookings,
             Table::Tasks,
+            Table::Nodes,
         ];
         grids.contains(table) || others.contains(table)
     };

@@ -65,7 +65,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
         let may_fail = failing.contains(it.name.as_str());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
         if let Some(place) = cast.providers.last_mut().filter(|_| scenario.places_on_nodes(it)) {
-            place.nodes = Some(it.nodes_to_model());
+            place.nodes = Some(Box::new(it.nodes_to_model()));
         }
     });
     if let Some(plans) = &scenario.plans {

@@ -58,7 +58,7 @@ pub struct ProviderInfo {
     /// True if its processors may fail.
     pub may_fail: bool,
     /// Its nodes, if it places jobs on nodes.
-    pub nodes: Option<Nodes>,
+    pub nodes: Option<Box<Nodes>>,
 }
 
 /// A site of a grid as the tables name it.

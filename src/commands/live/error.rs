@@ -26,6 +26,10 @@ pub(crate) enum LiveError {
         "provider \"{0}\" has policy \"recorded\", and messages of a live run do not carry the waiting times of logs"
     )]
     Recorded(String),
+    #[error(
+        "provider \"{0}\" places jobs on nodes, and messages of a live run do not carry what jobs ask for beside processors"
+    )]
+    Nodes(String),
     #[error("cannot write {}: {error}", path.display())]
     Write {
         path: PathBuf,

@@ -104,6 +104,10 @@ pub(super) fn checked(
     if let Some(provider) = recorded {
         return Err(LiveError::Recorded(provider.name.to_string()).into());
     }
+    let on_nodes = scenario.providers.iter().find(|it| scenario.places_on_nodes(it));
+    if let Some(provider) = on_nodes {
+        return Err(LiveError::Nodes(provider.name.to_string()).into());
+    }
     if scenario.network != Network::default() && !quiet {
         say(
             "warning: messages of a live run take real time, whatever [network] says; its latency and jitter still set \

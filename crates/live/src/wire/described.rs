@@ -8,7 +8,7 @@ use haggle_model::job::{HiddenRunTime, JobOrigin, Lot};
 use haggle_model::progress::Progress;
 use haggle_model::reservation::Reservation;
 use haggle_model::workflow::{Need, TaskData, WorkflowTask};
-use haggle_model::{Demand, Initial, Iterative, Job, JobId, JobShape, Phased, Span, Time};
+use haggle_model::{Initial, Iterative, Job, JobId, JobShape, Phased, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::forms::{Form, Odd};
@@ -45,8 +45,6 @@ pub struct Described {
     pub iterative: Option<DescribedIterative>,
     /// Its place in a workflow.
     pub task: Option<DescribedTask>,
-    /// Its demand for resources of nodes.
-    pub demand: Option<Demand>,
     /// Its state at time zero.
     pub initial: Option<Initial>,
     /// Priority key of its user.
@@ -193,7 +191,8 @@ impl Described {
             ref iterative,
             ref task,
             following: _,
-            ref demand,
+            // Live runs of jobs with demands are refused.
+            demand: _,
             initial,
             key,
             origin: JobOrigin { user, group, executable, queue, partition, logged: _ },
@@ -219,7 +218,6 @@ impl Described {
             phases: phases.clone(),
             iterative,
             task,
-            demand: demand.as_deref().copied(),
             initial,
             key,
             origin: [user, group, executable, queue, partition],
@@ -258,7 +256,7 @@ impl Described {
             iterative,
             task,
             following: None,
-            demand: self.demand.map(Box::new),
+            demand: None,
             initial: self.initial,
             key: self.key,
             origin: JobOrigin { user, group, executable, queue, partition, logged: None },

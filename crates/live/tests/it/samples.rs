@@ -132,7 +132,7 @@ where
     spoken(Said { id: ID, settled: 299, body })
 }
 
-fn refusals() -> [Refusal; 10] {
+fn refusals() -> [Refusal; 11] {
     [
         Refusal::TooWide,
         Refusal::TooNarrow,
@@ -144,6 +144,7 @@ fn refusals() -> [Refusal; 10] {
         Refusal::NoWindow,
         Refusal::NoAgreement,
         Refusal::ParentFailed,
+        Refusal::TooDemanding,
     ]
 }
 

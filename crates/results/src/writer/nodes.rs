@@ -1,8 +1,9 @@
 //! The table of nodes: their resources, and their use.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::{Amounts, Cast, Demand, JobRecord, ProviderId, Span};
+use haggle_model::{Amounts, Cast, Demand, JobRecord, ProviderId, Span, Time};
 
 use crate::tables::NodeCells;
 
@@ -12,8 +13,8 @@ const MICROS: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 #[derive(Debug)]
 pub(super) struct NodeUse {
     cast: Arc<Cast>,
-    /// By provider and node.
-    used: Vec<Vec<Used>>,
+    /// Of each node of such a provider, by the number of the provider. A grid may have a million others.
+    used: BTreeMap<usize, Vec<Used>>,
 }
 
 /// Amounts of a node x microseconds.
@@ -35,31 +36,35 @@ impl Used {
 
 impl NodeUse {
     pub(super) fn new(cast: &Arc<Cast>) -> NodeUse {
-        let nodes = cast.providers.iter().map(|it| it.nodes.as_ref());
-        let used =
-            nodes.map(|it| vec![Used::default(); it.map_or(0, |nodes| nodes.capacities().len())]);
+        let nodes = cast.providers.iter().enumerate();
+        let used = nodes.filter_map(|(number, it)| {
+            Some((number, vec![Used::default(); it.nodes.as_ref()?.capacities().len()]))
+        });
         NodeUse { used: used.collect(), cast: Arc::clone(cast) }
     }
 
     pub(super) fn job_over(&mut self, record: &JobRecord) {
-        let Some((provider, time)) = record.provider.zip(record.run_time()) else { return };
+        let Some((provider, start)) = record.provider.zip(record.start) else { return };
+        let Some(used) = self.used.get_mut(&provider.index()) else { return };
         let Some(nodes) = &self.cast.providers[provider.index()].nodes else { return };
         let demand = record.job.demand.as_deref().copied().unwrap_or(Demand::processors(1));
+        // Work before time zero belongs to no run.
+        let time = record.end - start.max(Time::ZERO);
         for (node, amounts) in nodes.held(&demand, &record.processors) {
-            self.used[provider.index()][node as usize].add(amounts, time);
+            used[node as usize].add(amounts, time);
         }
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = NodeCells<'_>> {
-        let providers = (0..).zip(&self.cast.providers).zip(&self.used);
-        providers.flat_map(|((number, provider), used)| {
+        self.used.iter().flat_map(|(&number, used)| {
+            let provider = &self.cast.providers[number];
             let nodes = provider.nodes.iter().flat_map(|it| it.capacities());
             let mut first = provider.first_processor;
             (0..).zip(nodes.zip(used)).map(move |(node, (capacity, used))| {
                 let (from, time) = (first, |of: u128| of as f64 / MICROS);
                 first += capacity.processors;
                 NodeCells {
-                    provider: ProviderId(number),
+                    provider: ProviderId(number as u32),
                     node,
                     first: i64::from(from),
                     last: i64::from(first) - 1,
