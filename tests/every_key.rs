@@ -24,6 +24,7 @@ use toml::Value;
 /// The scenarios in which keys are changed, and the files that they read.
 const BASES: [&str; 40] = [
     "queue",
+    "passes",
     "initial",
     "grid-initial",
     "bags",

@@ -26,6 +26,10 @@ pub(crate) enum LiveError {
         "provider \"{0}\" has policy \"recorded\", and messages of a live run do not carry the waiting times of logs"
     )]
     Recorded(String),
+    #[error(
+        "provider \"{0}\" has an `interval`, and events of a live run are not at exact times of the run"
+    )]
+    Interval(String),
     #[error("cannot write {}: {error}", path.display())]
     Write {
         path: PathBuf,
