@@ -89,7 +89,7 @@ fn nodes_change_nothing_for_jobs_that_need_processors_only() {
 #[test]
 fn a_failed_node_loses_its_jobs_and_gets_no_others() {
     let failing = MEMORY.to_owned()
-        + "\n[[failures]]\nof = [\"site\"]\noutages = [[\"5s\", \"200s\"]]\nprocessors-per-node = 4\nnodes = 1\n";
+        + "\n[[failures]]\nof = [\"site\"]\noutages = [[\"5s\", \"200s\"]]\nnodes = 1\n";
     let folder = Folder::with(&[("it.toml", &failing)]);
     folder.haggle(&["run", "it.toml", "-o", "run", "--check", "--format", "csv"]);
     folder.haggle(&["verify", "it.toml"]);

@@ -51,7 +51,8 @@ pub(super) fn of_rigid_jobs(
     let fails = |table: &&file::Failures| table.of.is_empty() || table.of.contains(&provider.name);
     let table = scenario.processor_failures().find(fails);
     // Without failures of this provider, each processor counts as a node.
-    let node = table.map_or(1, |table| table.processors_per_node.max(1));
+    let own = provider.nodes.iter().map(|it| it.cores).max().unwrap_or(1);
+    let node = table.map_or(1, |table| table.processors_per_node.unwrap_or(own).max(1));
     let known = written.mtbf.map(|mtbf| Nodes { mtbf: mtbf.0, processors: node });
     let adaptive = |rule| Every::Adaptive { rule, node, mean_failure: written.mean_failure };
     Ok(CheckpointRule {

@@ -87,15 +87,16 @@ pub struct Node {
     pub members: Range<u32>,
 }
 
-/// The failures of `owners`, each with a name and the number of its members. `tables` belong to a
+/// The failures of `owners`, each with a name and the number of its members; `own_nodes` are the nodes that one states. `tables` belong to a
 /// checked and resolved scenario in `folder`. `None` if nothing can fail. The run stops at its
 /// `horizon`, if it has one.
 ///
 /// # Errors
 /// If a record cannot be read, or has too few nodes.
-pub fn failing(
+pub fn failing<'n>(
     tables: &[file::Failures],
     owners: &[(&str, u32)],
+    own_nodes: impl Fn(&str) -> &'n [file::Node],
     folder: &Path,
     seed: u64,
     horizon: Option<Span>,
@@ -119,8 +120,10 @@ pub fn failing(
             }
             let begin = nodes.len();
             // Before the nodes are made: a scenario may ask for billions of them.
-            room_for(split(table, members).len(), "nodes that fail", NODE_BYTES)?;
-            nodes.extend(split(table, members).map(|members| Node { owner, members }));
+            let own = own_nodes(name);
+            let count = table.count_nodes(members, own) as usize;
+            room_for(count, "nodes that fail", NODE_BYTES)?;
+            nodes.extend(table.nodes_among(members, own).map(|members| Node { owner, members }));
             groups.push((begin..nodes.len()).collect());
         }
         let wanted = nodes.len() - first;
@@ -155,17 +158,6 @@ pub fn failing(
     let outages = failures.outages()?;
     let inputs = records.0.into_iter().map(|(log, (path, _))| (log, path)).collect();
     Ok(Some(Failing { nodes, outages, inputs, warnings }))
-}
-
-/// The failing nodes of an owner with this number of members.
-fn split(table: &file::Failures, members: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
-    let size = table.processors_per_node.max(1);
-    let count = table.nodes.unwrap_or(u32::MAX) as usize;
-    (0..members).step_by(size as usize).take(count).map(move |first| {
-        // The last node may be smaller.
-        let end = first.saturating_add(size).min(members);
-        first..end
-    })
 }
 
 /// Cause of the failures of each node.

@@ -306,7 +306,7 @@ impl Stage {
             // Other tables make processors fail, not actors.
             Vec::from_iter(scenario.failures.iter().filter(|it| it.actors.is_some()).cloned());
         let (seed, horizon) = (scenario.scenario.seed, scenario.scenario.horizon.map(|it| it.0));
-        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
+        let Some(failing) = failing(&tables, &owners, |_| &[], folder, seed, horizon)? else {
             return Ok(());
         };
         let actors = Vec::from_iter(failing.nodes.iter().map(|node| actors[node.owner]));
@@ -381,7 +381,10 @@ impl Stage {
         let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
         let tables = Vec::from_iter(scenario.processor_failures().cloned());
         let owners = scenario.owners();
-        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
+        let stated: BTreeMap<&str, &[file::Node]> =
+            scenario.providers.iter().map(|it| (it.name.as_str(), &it.nodes[..])).collect();
+        let own_nodes = |name: &str| stated.get(name).copied().unwrap_or(&[]);
+        let Some(failing) = failing(&tables, &owners, own_nodes, folder, seed, horizon)? else {
             return Ok(None);
         };
         let Failing { nodes, mut outages, inputs, warnings } = failing;

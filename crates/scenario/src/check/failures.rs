@@ -174,22 +174,25 @@ impl Check<'_> {
 
     /// Number of nodes, over all owners, that a table lets fail.
     pub(super) fn failing_nodes(&self, failures: &Failures, names: &Names) -> u64 {
-        let nodes = |members: u32| {
-            let nodes = members.div_ceil(failures.processors_per_node.max(1));
-            u64::from(nodes.min(failures.nodes.unwrap_or(u32::MAX)))
+        let nodes = |name: String| {
+            let count = match names.providers.get(&name) {
+                Some(&place) => {
+                    let provider = &self.scenario.providers[place];
+                    failures.count_nodes(provider.processors, &provider.nodes)
+                }
+                None => failures.count_nodes(names.members.get(&name).copied().unwrap_or(0), &[]),
+            };
+            u64::from(count)
         };
-        let members = |name: String| match names.providers.get(&name) {
-            Some(&place) => self.scenario.providers[place].processors,
-            None => names.members.get(&name).copied().unwrap_or(0),
-        };
-        names.copies_meant(&failures.of).into_iter().map(|name| nodes(members(name))).sum()
+        names.copies_meant(&failures.of).into_iter().map(nodes).sum()
     }
 
     fn check_nodes(&mut self, path: &Path, failures: &Failures, names: &Names) {
         let wanted = failures.nodes.unwrap_or(0);
         let providers = names.providers_meant(&failures.of).into_iter();
         let providers = providers.map(|place| &self.scenario.providers[place]);
-        let nodes = |it: &Provider| it.processors.div_ceil(failures.processors_per_node.max(1));
+        let all = Failures { nodes: None, ..failures.clone() };
+        let nodes = |it: &Provider| all.count_nodes(it.processors, &it.nodes);
         let few = providers.map(|it| (&it.name, nodes(it))).find(|(_, nodes)| wanted > *nodes);
         if let Some((name, nodes)) = few {
             let message = format!("provider \"{name}\" has {nodes} nodes, not {wanted}");

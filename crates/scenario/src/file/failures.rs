@@ -1,13 +1,16 @@
 //! `[[failures]]`: what fails when, and when it comes back.
 
+use std::iter::repeat_n;
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FailureStart, Malformed, RecordFormat, TimeLaw};
+use super::{FailureStart, Malformed, Node, RecordFormat, TimeLaw};
 use crate::quantity::{Name, Share, TimeSpan};
 
 /// Failures of providers from exactly one source: a law, a row of a table, a record or a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Failures {
     /// Providers whose processors fail; without it, all.
@@ -29,10 +32,11 @@ pub struct Failures {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(length(min = 1, max = 2)))]
     pub outages: Option<Vec<Vec<TimeSpan>>>,
-    /// Processors of a node, which fail together; the last node of a provider may have fewer; 1 if not given.
-    #[serde(skip_serializing_if = "is_one")]
+    /// Processors of a node, which fail together; the last node of a provider may have fewer. If not given, the nodes that
+    /// the provider states (`node`), or single processors.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
-    pub processors_per_node: u32,
+    pub processors_per_node: Option<u32>,
     /// Number of nodes of each provider that fail, the first ones; without it, all.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
@@ -42,24 +46,34 @@ pub struct Failures {
     pub correlation: Option<Correlation>,
 }
 
-impl Default for Failures {
-    fn default() -> Failures {
-        Failures {
-            of: Vec::new(),
-            actors: None,
-            law: None,
-            nominal: None,
-            recorded: None,
-            outages: None,
-            processors_per_node: 1,
-            nodes: None,
-            correlation: None,
-        }
+impl Failures {
+    /// True if an owner fails by the nodes that it states, if any.
+    fn goes_by_own(&self, own: &[Node]) -> bool {
+        self.processors_per_node.is_none() && !own.is_empty()
     }
-}
 
-fn is_one(count: &u32) -> bool {
-    *count == 1
+    /// Number of nodes that fail of an owner with so many members; `own` are the nodes that it states.
+    pub fn count_nodes(&self, members: u32, own: &[Node]) -> u32 {
+        let all = match self.goes_by_own(own) {
+            true => own.iter().map(|it| it.count).sum(),
+            false => members.div_ceil(self.processors_per_node.unwrap_or(1).max(1)),
+        };
+        all.min(self.nodes.unwrap_or(u32::MAX))
+    }
+
+    /// The members of each of these nodes.
+    pub fn nodes_among(&self, members: u32, own: &[Node]) -> impl Iterator<Item = Range<u32>> {
+        let equal = [Node::new(u32::MAX, self.processors_per_node.unwrap_or(1).max(1))];
+        let groups = if self.goes_by_own(own) { own.to_vec() } else { equal.to_vec() };
+        let sizes = groups.into_iter().flat_map(|it| repeat_n(it.cores, it.count as usize));
+        let nodes = sizes.scan(0_u32, move |first, size| {
+            let begin = *first;
+            // The last node may be smaller.
+            *first = begin.saturating_add(size).min(members);
+            Some(begin..*first)
+        });
+        nodes.take(self.count_nodes(members, own) as usize)
+    }
 }
 
 /// Times up and times down in turn, each drawn independently.
