@@ -44,13 +44,6 @@ impl Nodes {
         self.first[self.capacities.len()]
     }
 
-    /// The resources of all nodes.
-    pub fn total(&self) -> Amounts {
-        let mut total = Amounts::default();
-        self.capacities.iter().for_each(|&it| total += it);
-        total
-    }
-
     /// The processors of a node.
     pub fn processors_of(&self, node: u32) -> ProcessorSet {
         let node = node as usize;

@@ -140,7 +140,7 @@ pub enum Refusal {
     NoAgreement,
     /// A task of a workflow with an ancestor that was not completed. Its input will never be available.
     ParentFailed,
-    /// The nodes of the provider never have the memory or the accelerators that the job needs.
+    /// The nodes of the provider never have room for the demand of the job, although its processors are enough.
     TooDemanding,
 }
 

@@ -846,7 +846,10 @@ fn job_cells<'a>(
         alternative: record.alternative.map(Time::as_micros),
         initial: job.initial.map(Initial::name),
         recorded_start: record.recorded.and_then(RecordedStart::known).map(Time::as_micros),
-        memory: demand.map(|it| it.total().memory).filter(|&it| it > 0).map(|it| it as i64),
+        memory: demand
+            .map(|it| it.total().memory)
+            .filter(|&it| it > 0)
+            .map(|it| i64::try_from(it).unwrap_or(i64::MAX)),
         gpus: demand.map(|it| it.total().gpus).filter(|&it| it > 0).map(i64::from),
         nodes: demand.filter(|it| it.apart).map(|it| i64::from(it.chunks)),
         exclusive: demand.filter(|it| it.exclusive).map(|_| true),

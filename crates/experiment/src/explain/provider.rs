@@ -424,7 +424,8 @@ fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
         resource,
         attempts: here().filter(|it| it.job != job.job).collect(),
         placements: placements.filter(|it| it.provider == *provider && it.job != job.job).collect(),
-        line: line.filter(|it| it.is_for(job)),
+        // The tests of a line count processors only.
+        line: line.filter(|it| it.is_for(job) && !all.sites.contains_key(provider)),
         jobs,
     })
 }

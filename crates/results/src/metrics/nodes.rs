@@ -1,6 +1,6 @@
 //! Metrics of nodes with several resources.
 
-use haggle_model::{Amounts, Cast, Demand, JobRecord};
+use haggle_model::{Amounts, Cast, Demand, JobRecord, Time};
 use serde::{Deserialize, Serialize};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -29,11 +29,12 @@ pub(super) struct NodeLog {
 
 impl NodeLog {
     pub(super) fn job_over(&mut self, record: &JobRecord, cast: &Cast) {
-        let Some((provider, time)) = record.provider.zip(record.run_time()) else { return };
+        let Some((provider, start)) = record.provider.zip(record.start) else { return };
         let Some(nodes) = &cast.providers[provider.index()].nodes else { return };
         self.jobs += 1;
         let demand = record.job.demand.as_deref().copied().unwrap_or(Demand::processors(1));
-        let time = time.as_micros().max(0) as u128;
+        // Work before time zero belongs to no run.
+        let time = (record.end - start.max(Time::ZERO)).as_micros().max(0) as u128;
         for (_, amounts) in nodes.held(&demand, &record.processors) {
             self.processors += u128::from(amounts.processors) * time;
             self.memory += u128::from(amounts.memory) * time;
@@ -43,19 +44,21 @@ impl NodeLog {
 
     /// Sums up a run of this makespan (s); `None` if no provider places jobs on nodes.
     pub(super) fn sum_up(&self, cast: &Cast, makespan: Option<f64>) -> Option<NodeUse> {
-        let mut all = Amounts::default();
-        let mut nodes = cast.providers.iter().filter_map(|it| it.nodes.as_ref()).peekable();
-        nodes.peek()?;
-        nodes.for_each(|it| all += it.total());
+        let sites = Vec::from_iter(cast.providers.iter().filter_map(|it| it.nodes.as_ref()));
+        sites.first()?;
+        // Sums of large nodes exceed the amounts of one.
+        let all = |amount: fn(&Amounts) -> f64| -> f64 {
+            sites.iter().flat_map(|it| it.capacities()).map(amount).sum()
+        };
         let share = |used: u128, of: f64| {
             let whole = of * makespan.unwrap_or(0.0);
             (whole > 0.0).then(|| used as f64 / SECOND / whole)
         };
         Some(NodeUse {
             jobs: self.jobs,
-            processor_utilisation: share(self.processors, f64::from(all.processors)),
-            memory_utilisation: share(self.memory, all.memory as f64),
-            gpu_utilisation: share(self.gpus, f64::from(all.gpus)),
+            processor_utilisation: share(self.processors, all(|it| f64::from(it.processors))),
+            memory_utilisation: share(self.memory, all(|it| it.memory as f64)),
+            gpu_utilisation: share(self.gpus, all(|it| f64::from(it.gpus))),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haggle_model::{Amounts, Cast, Demand, JobRecord, ProviderId, Span};
+use haggle_model::{Amounts, Cast, Demand, JobRecord, ProviderId, Span, Time};
 
 use crate::tables::NodeCells;
 
@@ -42,9 +42,11 @@ impl NodeUse {
     }
 
     pub(super) fn job_over(&mut self, record: &JobRecord) {
-        let Some((provider, time)) = record.provider.zip(record.run_time()) else { return };
+        let Some((provider, start)) = record.provider.zip(record.start) else { return };
         let Some(nodes) = &self.cast.providers[provider.index()].nodes else { return };
         let demand = record.job.demand.as_deref().copied().unwrap_or(Demand::processors(1));
+        // Work before time zero belongs to no run.
+        let time = record.end - start.max(Time::ZERO);
         for (node, amounts) in nodes.held(&demand, &record.processors) {
             self.used[provider.index()][node as usize].add(amounts, time);
         }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use haggle_model::Demand;
+
 use super::dependencies::{Mistake, follows, mistakes};
 use crate::file::{Change, Maintenance, Metascheduler, OnFailure, Provider, Workload};
 use crate::quantity::{Name, TimeSpan};
@@ -86,6 +88,19 @@ pub(crate) fn changes_fit(
                 let path = format!("submit.{index}.jobs.{number}.submit");
                 let message = format!("a job is submitted at {}, before the change", job.submit);
                 report(&path, message, "too early", "times count from the start of the run");
+            }
+            let Some(wishes) = job.wishes() else { continue };
+            let path = format!("submit.{index}.jobs.{number}");
+            if let Err(error) = Demand::new(job.processors, wishes) {
+                let help = "write a number of nodes that divides processors and gpus, or remove it";
+                report(&path, error.to_string(), "no equal parts", help);
+            }
+            if !before.has_demands() && before.providers.iter().any(|it| !it.nodes.is_empty()) {
+                let message = "a job asks for more than processors, and no workload does: until then, providers \
+                               count processors only"
+                    .to_owned();
+                let help = "let a job of a workload ask for more than processors, too";
+                report(&path, message, "too late", help);
             }
         }
         for Mistake { job, at, message, label, help } in mistakes(&submitted.jobs) {

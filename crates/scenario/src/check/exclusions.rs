@@ -8,8 +8,8 @@ use haggle_scheduling::coallocation::CoallocationPolicy;
 use super::rule::{Refusal, exclude, with_words};
 use crate::file::{
     Coallocation, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance, Metascheduler,
-    Model, Network, NetworkModel, Overflow, Overrun, PlanLinks, Plans, Provider, RequestOrder,
-    Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
+    Model, Network, NetworkModel, OnFailure, Overflow, Overrun, PlanLinks, Plans, Provider,
+    RequestOrder, Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
 };
 use crate::quantity::TimeSpan;
 
@@ -111,6 +111,9 @@ pub(super) const ON_NODES: Exclusions<Provider, UsesNodes> = &[
     exclude(("nodes", "policies except \"fcfs\", \"easy\" and \"conservative\""), "policy", |it, _| !it.policy.is_plain(),
         "provider \"{name}\" places jobs on nodes, and its policy counts processors only", "not on nodes",
         "choose \"fcfs\", \"easy\" or \"conservative\", or remove `node`"),
+    exclude(("nodes", "`on-failure = \"resume\"`"), "on-failure", |it, _| it.on_failure == Some(OnFailure::Resume),
+        "provider \"{name}\" places jobs on nodes, and writes no checkpoints", "not on nodes",
+        "choose \"restart\", \"requeue\" or \"fail\", or remove `node`"),
     exclude(("nodes", "co-allocation, mapping, composition"), "node", |_, at| at.spread,
         "provider \"{name}\" places jobs on nodes, and takes no parts of jobs and no bags", "not for parts and bags",
         "remove `node`, or take it out of the metaschedulers with `coallocation`, `mapping` or `composition`"),

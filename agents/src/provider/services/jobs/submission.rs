@@ -1,7 +1,7 @@
 //! Submission and withdrawal of rigid jobs.
 
 use haggle_model::{
-    ActorId, Demand, Initial, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Resource,
+    ActorId, Demand, Initial, Job, JobId, JobOutcome, JobShape, Observation, Refusal,
 };
 use haggle_scheduling::Slot;
 
@@ -110,9 +110,9 @@ pub(super) fn never_fits(core: &Core, processors: u32, demand: Option<&Demand>) 
         return Some(Refusal::WrongShape);
     }
     let on_nodes = core.config.scheduler.nodes().zip(demand);
-    match on_nodes.and_then(|(nodes, demand)| nodes.lacks(demand)) {
-        Some(Resource::Memory | Resource::Gpus) => Some(Refusal::TooDemanding),
-        Some(Resource::Processors) => Some(Refusal::TooWide),
-        None => (processors > core.config.processors).then_some(Refusal::TooWide),
+    if processors > core.config.processors {
+        return Some(Refusal::TooWide);
     }
+    let lacks = on_nodes.and_then(|(nodes, demand)| nodes.lacks(demand));
+    lacks.map(|_| Refusal::TooDemanding)
 }
