@@ -23,7 +23,7 @@ use crate::protocol::{
     Message, ReservationMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, AnyActor, Outbox};
-use followers::{Followers, Named};
+use followers::{Decided, Followers, Named};
 use serde::{Deserialize, Serialize};
 use tasks::{Tasks, staged_at};
 
@@ -123,20 +123,23 @@ impl User {
         place: &Following,
         out: &mut Outbox,
     ) -> bool {
-        let id = job.id;
-        let turn = self.followers.take_in(now, &job, place);
+        let decided = self.followers.take_in(now, &job, place);
         let submission = Submission { job, class: self.config.class, user: self.config.me };
         if self.desk.take_in(self.config.me, submission, None).is_none() {
             return false;
         }
-        self.follow(now, vec![(id, turn)], out);
+        self.follow(now, vec![decided], out);
         true
     }
 
     /// The turns of some jobs are known. Each end that this leads to gives further turns.
-    fn follow(&mut self, now: Time, turns: Vec<(JobId, Turn)>, out: &mut Outbox) {
+    fn follow(&mut self, now: Time, turns: Vec<Decided>, out: &mut Outbox) {
         let mut turns = VecDeque::from(turns);
-        while let Some((job, turn)) = turns.pop_front() {
+        while let Some(Decided { job, turn, after }) = turns.pop_front() {
+            // Before the job can be over, so that its record has it.
+            if let Some(after) = after {
+                out.observe(Observation::JobFollows { job, after, held: false });
+            }
             match turn {
                 Turn::At(from) if from > now => {
                     out.wake(from, Timer::JobReady { job });
@@ -211,7 +214,7 @@ impl User {
     }
 
     /// Records a job that is never submitted. Returns the turns that this gives to its followers.
-    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Vec<(JobId, Turn)> {
+    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Vec<Decided> {
         let Some(mut entry) = self.desk.close(job) else { return Vec::new() };
         match self.followers.release(job) {
             true => Arc::make_mut(&mut entry.submission.job).move_to(now),
@@ -294,6 +297,9 @@ impl User {
     /// more.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.desk.jobs() {
+            if let Some(after) = self.followers.awaited(job) {
+                out.observe(Observation::JobFollows { job, after, held: true });
+            }
             if let Some(mut entry) = self.desk.close(job) {
                 if self.tasks.waits(job) {
                     released(&mut entry, now);

@@ -759,4 +759,14 @@ pub enum Observation {
         /// Sender of the message.
         from: ActorId,
     },
+    /// A job follows others. Its user observes it when the ends of these decide about the job, or when the run stops
+    /// before.
+    JobFollows {
+        /// The job.
+        job: JobId,
+        /// Number in their workload of the last of these to end; of a job that is held, of one that has not ended.
+        after: i64,
+        /// True if its user holds the job until a job ends.
+        held: bool,
+    },
 }

@@ -97,6 +97,7 @@ impl Listener for Metrics {
                     self.sized(*job, *sizing, *stage_in);
                 }
                 Observation::WaitingReviewed(review) => self.reviewed(review),
+                Observation::JobFollows { held, .. } => self.follows(*held),
                 Observation::Agreement { id, job, event } => {
                     self.agreement(now, actor, *id, *job, event);
                 }
@@ -194,6 +195,7 @@ impl Listener for RunWriter {
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::IntervalOver(record) => self.interval_over(record)?,
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer)?,
+                Observation::JobFollows { job, after, .. } => self.follows(*job, *after),
                 Observation::JobSized { job, sizing, stage_in } => {
                     self.sized(*job, *sizing, *stage_in);
                 }
