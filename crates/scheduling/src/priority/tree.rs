@@ -62,7 +62,7 @@ struct Node {
     shares: Shares,
     /// The nearest ancestor with shares of its own. Siblings are the associations that have it in common.
     fair_parent: Association,
-    /// Those below this account in the competition for shares.
+    /// The accounts and users that compete for the shares of this account.
     competitors: Vec<Association>,
     /// Sum of the shares of [`Node::competitors`].
     shares_below: u64,

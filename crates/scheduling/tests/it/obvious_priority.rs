@@ -22,7 +22,7 @@ pub(crate) fn fair_tree(tree: &Tree, raw: &[f64]) -> Vec<f64> {
     factors
 }
 
-/// The members of an account. Those of an account with the shares of its parent stand beside it.
+/// The members of an account. An account with the shares of its parent is replaced by its members.
 fn children(tree: &Tree, account: Association) -> Vec<Association> {
     let members = tree.associations().skip(1).filter(|&member| tree.parent(member) == account);
     let expand = |member: Association| match tree.shares(member) {
