@@ -161,6 +161,12 @@ fn mistakes_are_told_with_their_remedy() {
             "[[failures]] with `outages`",
         ),
         (
+            "policy = \"fcfs\"",
+            "policy = \"fcfs\"\non-failure = \"resume\"",
+            "and writes no checkpoints",
+            "choose \"restart\", \"requeue\" or \"fail\"",
+        ),
+        (
             "[[provider.node]]\ncount = 2\ncores = 4\nmemory = \"16 GB\"",
             "",
             "provider \"site\" has no processors",
@@ -188,4 +194,51 @@ fn demands_without_nodes_and_nodes_without_demands_are_warned_about() {
     let told = folder.haggle(&["validate", "nodes.toml"]);
     assert!(told.contains("`placing` of provider"), "{told}");
     assert!(told.contains("no job asks for more than processors"), "{told}");
+}
+
+/// The queue of a provider is chosen at the start, so a demand that comes later would be ignored.
+#[test]
+fn demands_that_come_with_a_change_need_one_at_the_start() {
+    let change = "\n[[change]]\nat = \"50s\"\n\n[[change.submit]]\nuser = \"users\"\n\
+                  jobs = [{ submit = \"60s\", processors = 1, run = \"1s\", gpus = 9 }]\n";
+    let nodes = VALID.replace("processors = 8\n", "\n[[provider.node]]\ncount = 2\ncores = 4\n");
+    let files = [("late.toml", nodes + change), ("known.toml", MEMORY.to_owned() + change)];
+    let folder = Folder::with(&files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    let told = folder.haggle(&["validate", "late.toml"]);
+    assert!(told.contains("providers count processors only"), "{told}");
+    folder.haggle(&["run", "known.toml", "-o", "run", "--format", "csv", "--check"]);
+    assert!(folder.read("run/jobs.csv").contains("too_demanding"));
+}
+
+#[test]
+fn sums_of_large_nodes_do_not_overflow() {
+    let large = MEMORY
+        .replace("count = 2", "count = 9000")
+        .replace("16 GB", "9000 TB")
+        .replace("cores = 4", "cores = 4\ngpus = 1000000");
+    let folder = Folder::with(&[("it.toml", &large)]);
+    folder.haggle(&["run", "it.toml", "-o", "run", "--check"]);
+    let used = folder.summary("run")["nodes"]["memory_utilisation"].as_f64().expect("a share");
+    assert!(used > 0.0 && used < 1.0, "{used}");
+}
+
+/// A running job of a start state has begun before time zero, which belongs to no run.
+#[test]
+fn time_before_zero_does_not_count() {
+    let initial = MEMORY.replace(
+        "policy = \"fcfs\"\n",
+        "policy = \"fcfs\"\ninitial = [{ processors = 8, run = \"1000s\", requested = \"1000s\", submitted-ago = \"900s\", started-ago = \"900s\" }]\n",
+    );
+    let folder = Folder::with(&[("it.toml", &initial)]);
+    let told = folder.haggle(&["run", "it.toml", "-o", "run", "--check"]);
+    let used = &folder.summary("run")["nodes"]["processor_utilisation"];
+    assert!(used.as_f64().is_some_and(|used| used < 1.0), "{used} {told}");
+}
+
+#[test]
+fn live_runs_of_nodes_are_refused() {
+    let folder = Folder::with(&[("it.toml", MEMORY)]);
+    let told = folder.haggle(&["live", "run", "it.toml", "--scale", "100", "-o", "live"]);
+    assert!(told.contains("places jobs on nodes"), "{told}");
+    assert!(!told.starts_with("exit code: 0"), "{told}");
 }
