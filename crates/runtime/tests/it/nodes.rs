@@ -18,7 +18,7 @@ use haggle_model::{ActorId, Span, Time};
 use haggle_runtime::{Driver, Simulation};
 use rand::RngExt;
 
-use crate::any_message::{Make, worlds};
+use crate::any_message::{Make, live_worlds};
 use crate::setup::kind;
 
 /// A node, its disk, and the messages on their way to it.
@@ -312,7 +312,7 @@ fn compare<'a>(name: &str, make: &'a Make, faults: Faults) -> (usize, Nodes<'a>,
 /// Worlds with more than one part.
 fn worlds_of_parts() -> Vec<(String, Make)> {
     let has_parts = |make: &Make| Parts::of(&make().actors).count() > 1;
-    worlds().into_iter().filter(|(_, make)| has_parts(make)).collect()
+    live_worlds().into_iter().filter(|(_, make)| has_parts(make)).collect()
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn a_node_goes_on_from_its_snapshot() {
 
 #[test]
 fn actors_of_one_machine_are_one_part() {
-    for (name, make) in worlds() {
+    for (name, make) in live_worlds() {
         let actors = make().actors;
         let parts = Parts::of(&actors);
         let is_nature = |actor: &AnyActor| matches!(actor, AnyActor::Nature(_));
