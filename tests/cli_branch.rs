@@ -282,7 +282,10 @@ jobs = [{ submit = "60s", processors = 1, run = "10s" }]
 "#;
     let text = SMALL.replace("[results]", &format!("{state}\n[results]"));
     let folder = Folder::with(&[("sweep.toml", &format!("{text}{branch}"))]);
-    succeeds(&folder, &["sweep", "sweep.toml", "-o", "sweep"]);
+    let shown = succeeds(&folder, &["sweep", "sweep.toml", "-o", "sweep"]);
+    // The user of the further jobs has other jobs, too; these are no second run.
+    let more = shown.lines().find(|line| line.trim_start().starts_with("more "));
+    assert_eq!(more.and_then(|line| line.split_whitespace().nth(1)), Some("1"), "{shown}");
     let run = "sweep/branch=more/seed=1";
     let scenario = format!("{run}/scenario.toml");
     succeeds(&folder, &["run", &scenario, "-o", "alone", "--check"]);

@@ -1,7 +1,7 @@
 //! Logs of jobs in other formats: `haggle workload` and scenarios read them, `haggle workload convert` lists
 //! what was dropped, changed and guessed.
 
-use crate::command::{Folder, json_of};
+use crate::command::{Folder, json_of, refused, stdout_of, succeeds};
 
 const SACCT: &str = "\
 JobID|JobIDRaw|JobName|Submit|Start|End|State|AllocCPUS|Timelimit|User|Partition
@@ -425,4 +425,91 @@ fn tables_of_a_run_are_read_by_a_mapping() {
         without.contains("out/jobs.parquet: a table needs a mapping of its columns"),
         "{without}"
     );
+}
+
+/// Output of `sacct` in which jobs wait: job n of 60 has the whole machine for 50 s.
+fn waiting_jobs(broken: &str) -> String {
+    let mut text = "JobID|JobIDRaw|Submit|Start|End|State|AllocCPUS|Timelimit\n".to_owned();
+    let clock = |seconds: i32| {
+        format!(
+            "2024-07-01T{:02}:{:02}:{:02}",
+            10 + seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        )
+    };
+    for number in 1..=60 {
+        let (submit, start) = (clock(40 * (number - 1)), clock(50 * (number - 1)));
+        let end = clock(50 * number);
+        text += &format!("{number}|{number}|{submit}|{start}|{end}|COMPLETED|4|00:01:40\n");
+    }
+    text + broken
+}
+
+#[test]
+fn forecasts_read_other_formats() {
+    let folder = Folder::with(&[
+        ("jobs.txt", &waiting_jobs("")),
+        ("broken.txt", &waiting_jobs("61|61|soon\n")),
+    ]);
+    let zone = ["--time-zone", "Europe/Berlin"];
+    let convert = [&["workload", "convert", "jobs.txt", "jobs.swf"][..], &zone].concat();
+    succeeds(&folder, &convert);
+    let state = |log: &str, options: &[&str]| {
+        let words = ["forecast", "state", log, "--at", "1510s", "--processors", "4"];
+        let shown = succeeds(&folder, &[&words[..], options].concat());
+        // The first lines name the log.
+        stdout_of(&shown).split_once("\n\n").map(|it| it.1.to_owned()).expect("a scenario")
+    };
+    let common = state("jobs.swf", &[]);
+    assert!(common.contains("number = 38"), "{common}");
+    assert_eq!(state("jobs.txt", &zone), common);
+    assert_eq!(state("jobs.txt", &["--log-format", "sacct"]), common);
+    assert_eq!(state("broken.txt", &["--lenient"]), common);
+    let words = ["forecast", "state", "broken.txt", "--at", "1510s", "--processors", "4"];
+    assert!(refused(&folder, &words).contains("broken.txt:62"));
+    let coverage = |log: &str, options: &[&str]| {
+        let words = ["forecast", "coverage", log, "--processors", "4", "--instants", "3"];
+        let rest = ["--runs", "3", "--json", "--truth", "recorded"];
+        json_of(&succeeds(&folder, &[&words[..], &rest, options].concat()))
+    };
+    assert_eq!(coverage("jobs.txt", &zone), coverage("jobs.swf", &[]));
+}
+
+#[test]
+fn new_scenarios_read_other_formats() {
+    let mapping =
+        "[columns]\nnumber = \"id\"\nsubmit = \"at\"\nrun = \"time\"\nprocessors = \"cores\"\n";
+    let folder = Folder::with(&[
+        ("jobs.txt", &waiting_jobs("61|61|soon\n")),
+        ("jobs.csv", "id,at,time,cores\n1,0,60,2\n"),
+        ("map \"1\".toml", mapping),
+    ]);
+    std::fs::create_dir(folder.path().join("other")).expect("made");
+    let new = |file: &str, log: &str, options: &[&str]| {
+        let words = ["new", file, "--log", log, "--processors", "4"];
+        succeeds(&folder, &[&words[..], options].concat());
+        let checked = succeeds(&folder, &["validate", file]);
+        assert!(!checked.contains("warning"), "{checked}");
+        folder.read(file)
+    };
+    let zone = ["--time-zone", "Europe/Berlin", "--lenient"];
+    let text = new("mine.toml", "jobs.txt", &zone);
+    assert!(
+        text.contains("log = \"jobs.txt\"\nreading = { time-zone = \"Europe/Berlin\" }\n"),
+        "{text}"
+    );
+    assert!(text.contains("rules = { preset = \"careful\", malformed = \"skip\" } #"), "{text}");
+    let mapped = ["--mapping", "map \"1\".toml", "--log-format", "csv"];
+    let text = new("table.toml", "jobs.csv", &mapped);
+    assert!(
+        text.contains("reading = { format = \"csv\", mapping = 'map \"1\".toml' }\n"),
+        "{text}"
+    );
+    // In another folder, both paths begin at the root.
+    new("other/table.toml", "jobs.csv", &mapped);
+    let shown = refused(&folder, &["new", "none.toml", "--time-zone", "UTC"]);
+    assert!(shown.contains("name the log with --log, or remove them"), "{shown}");
+    let shown = refused(&folder, &["new", "a.toml", "--log", "jobs.csv", "--columns", "a"]);
+    assert!(shown.contains("add --log-format sacct, or remove --columns"), "{shown}");
 }

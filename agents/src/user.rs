@@ -23,7 +23,7 @@ use crate::protocol::{
     Message, ReservationMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, AnyActor, Outbox};
-use followers::{Followers, Named};
+use followers::{Decided, Followers, Named};
 use serde::{Deserialize, Serialize};
 use tasks::{Tasks, staged_at};
 
@@ -123,20 +123,20 @@ impl User {
         place: &Following,
         out: &mut Outbox,
     ) -> bool {
-        let id = job.id;
-        let turn = self.followers.take_in(now, &job, place);
+        let decided = self.followers.take_in(now, &job, place);
         let submission = Submission { job, class: self.config.class, user: self.config.me };
         if self.desk.take_in(self.config.me, submission, None).is_none() {
             return false;
         }
-        self.follow(now, vec![(id, turn)], out);
+        self.follow(now, vec![decided], out);
         true
     }
 
     /// The turns of some jobs are known. Each end that this leads to gives further turns.
-    fn follow(&mut self, now: Time, turns: Vec<(JobId, Turn)>, out: &mut Outbox) {
+    fn follow(&mut self, now: Time, turns: Vec<Decided>, out: &mut Outbox) {
         let mut turns = VecDeque::from(turns);
-        while let Some((job, turn)) = turns.pop_front() {
+        while let Some(Decided { job, turn, after }) = turns.pop_front() {
+            self.followers.decide(job, after);
             match turn {
                 Turn::At(from) if from > now => {
                     out.wake(from, Timer::JobReady { job });
@@ -150,7 +150,8 @@ impl User {
 
     fn on_job_ready(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
-        if self.followers.release(job) {
+        if let Some(after) = self.followers.release(job) {
+            observe_following(job, after, false, out);
             let job = Arc::make_mut(&mut entry.submission.job);
             job.move_to(now);
             if let Some(ready) = job.ready.filter(|&it| it > now && job.reservation.is_none()) {
@@ -211,11 +212,14 @@ impl User {
     }
 
     /// Records a job that is never submitted. Returns the turns that this gives to its followers.
-    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Vec<(JobId, Turn)> {
+    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) -> Vec<Decided> {
         let Some(mut entry) = self.desk.close(job) else { return Vec::new() };
         match self.followers.release(job) {
-            true => Arc::make_mut(&mut entry.submission.job).move_to(now),
-            false => released(&mut entry, now),
+            Some(after) => {
+                observe_following(job, after, false, out);
+                Arc::make_mut(&mut entry.submission.job).move_to(now);
+            }
+            None => released(&mut entry, now),
         }
         let outcome = JobOutcome::Rejected(Refusal::ParentFailed);
         let named = Named::of(&entry.submission.job);
@@ -294,6 +298,10 @@ impl User {
     /// more.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.desk.jobs() {
+            let awaited = self.followers.awaited(job);
+            if let Some(decided) = self.followers.release(job) {
+                observe_following(job, awaited.or(decided), true, out);
+            }
             if let Some(mut entry) = self.desk.close(job) {
                 if self.tasks.waits(job) {
                     released(&mut entry, now);
@@ -312,6 +320,13 @@ impl User {
             // Other news of a job changes nothing for its user.
             _ => {}
         }
+    }
+}
+
+/// A job is submitted or given up, or the run stops. This comes before the end of the job, so that its record has it.
+fn observe_following(job: JobId, after: Option<i64>, held: bool, out: &mut Outbox) {
+    if let Some(after) = after {
+        out.observe(Observation::JobFollows { job, after, held });
     }
 }
 

@@ -1,5 +1,6 @@
 //! Groupings of the jobs of a run.
 
+use haggle_results::about::UserInfo;
 use haggle_results::metrics::Group;
 use haggle_results::{About, Summary};
 
@@ -71,12 +72,51 @@ impl Grouping {
     }
 
     /// Name of a group in figures. Tables name workloads only, so users that submit the same workload
-    /// share a name.
+    /// share a name. A further workload of the same users has its own name behind theirs: jobs of changes are one.
     pub fn label(self, name: &str, about: &About) -> String {
-        let users: Vec<&str> = about.users_of(name).iter().map(|user| user.name.as_str()).collect();
-        if self == Grouping::User && !users.is_empty() {
-            return users.join(" + ");
+        let users = names(about.users_of(name));
+        if self != Grouping::User || users.is_empty() {
+            return name.to_owned();
         }
-        name.to_owned()
+        let first = about.workloads.iter().find(|it| names(&it.users) == users);
+        match first.is_some_and(|first| first.name != name) {
+            true => format!("{users} ({})", name.trim_matches(['(', ')'])),
+            false => users,
+        }
+    }
+}
+
+fn names(users: &[UserInfo]) -> String {
+    users.iter().map(|user| user.name.as_str()).collect::<Vec<_>>().join(" + ")
+}
+
+#[cfg(test)]
+mod tests {
+    use haggle_results::about::WorkloadInfo;
+
+    use super::*;
+
+    #[test]
+    fn users_of_two_workloads_have_two_names() {
+        let workload = |name: &str, users: &[&str]| WorkloadInfo {
+            name: name.to_owned(),
+            users: users
+                .iter()
+                .map(|&name| UserInfo { name: name.to_owned(), submits_to: "north".to_owned() })
+                .collect(),
+            on_grid: haggle_results::about::RunsOnGrid::Never,
+            share: None,
+        };
+        let workloads = vec![
+            workload("day", &["ann", "bob"]),
+            workload("part", &[]),
+            workload("(submitted)", &["ann", "bob"]),
+        ];
+        let about = About { workloads, ..About::default() };
+        let label = |grouping: Grouping, name| grouping.label(name, &about);
+        assert_eq!(label(Grouping::User, "day"), "ann + bob");
+        assert_eq!(label(Grouping::User, "part"), "part");
+        assert_eq!(label(Grouping::User, "(submitted)"), "ann + bob (submitted)");
+        assert_eq!(label(Grouping::Workload, "(submitted)"), "(submitted)");
     }
 }

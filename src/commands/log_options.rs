@@ -1,12 +1,52 @@
-//! Checks of the options with which commands read a log.
+//! The options with which commands read a log, and their checks.
 
 use std::path::Path;
 
-use crate::scenario::file::{LogFormat, LogReading};
+use crate::scenario::file::{self, LogFormat, LogReading, Malformed, Rules};
 use haggle_workloads::WorkloadError;
 use haggle_workloads::logs::Options;
 
 use super::Error;
+
+/// The format of a log, and the treatment of its malformed lines.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reading {
+    /// Leave out malformed lines and report their number
+    #[arg(long)]
+    lenient: bool,
+    #[command(flatten)]
+    log: LogReading,
+}
+
+impl Reading {
+    /// True if an option was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.lenient || !self.log.is_empty()
+    }
+
+    /// The way in which the log is read, checked.
+    pub(crate) fn options(&self) -> Result<Options, Error> {
+        let options = options(&self.log)?;
+        check_columns(&self.log)?;
+        Ok(options)
+    }
+
+    /// Puts the options into a workload, which has `rules` besides.
+    pub(crate) fn set(&self, workload: &mut file::Workload, rules: Rules) {
+        workload.reading = self.log.clone();
+        workload.rules = Rules { malformed: self.malformed(), ..rules };
+    }
+
+    /// The format, as the key `reading` of a workload.
+    pub(crate) fn log(&self) -> &LogReading {
+        &self.log
+    }
+
+    /// The rule for malformed lines, if it is not that of the set.
+    pub(crate) fn malformed(&self) -> Option<Malformed> {
+        self.lenient.then_some(Malformed::Skip)
+    }
+}
 
 /// The way in which a log is read.
 pub(crate) fn options(reading: &LogReading) -> Result<Options, Error> {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use super::log_options::Reading;
 use super::replay::machine_size;
 use super::{Error, example, print};
 use crate::exit::Exit;
@@ -28,6 +29,7 @@ const ONE_WORLD: &str = include_str!("../../scenarios/one-world.toml");
   haggle new disclosure.toml --offers   # then: haggle sweep disclosure.toml
   haggle new loads.toml --log log.swf.gz --processors 64
   haggle new requests.toml --log log.swf.gz --estimates uniform:5
+  haggle new site.toml --log jobs.txt --time-zone Europe/Berlin --processors 64
   haggle new again.toml --example quickstart
   haggle new - --grid | less")]
 pub(crate) struct Args {
@@ -45,6 +47,8 @@ pub(crate) struct Args {
     /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// Template to start from; without it, two providers and a metascheduler.
@@ -106,22 +110,44 @@ fn estimates(rule: EstimateRule) -> String {
     format!("[[workload.step]]\nkind = \"estimates\"\nrule = \"{rule}\"\n")
 }
 
+/// A path in a scenario, which starts from its folder. It must be absolute in another folder.
+fn from_scenario(path: &Path, args: &Args) -> String {
+    let from_there = match args.file.parent() {
+        Some(folder) if folder != Path::new("") => {
+            fs::canonicalize(path).unwrap_or(path.to_owned())
+        }
+        _ => path.to_owned(),
+    };
+    from_there.display().to_string()
+}
+
+/// The key `reading` of the log, as a line; empty without its options.
+fn reading(args: &Args) -> String {
+    let mut reading = args.reading.log().clone();
+    reading.mapping = reading.mapping.map(|path| from_scenario(Path::new(&path), args));
+    match toml::Value::try_from(&reading) {
+        Ok(value) if !reading.is_empty() => format!("\nreading = {value}"),
+        _ => String::new(),
+    }
+}
+
 /// The scenario that replays a log on a machine of its size.
 fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
+    let options = args.reading.options()?;
     let processors = match args.processors {
         Some(processors) => processors.get(),
-        None => machine_size(log, &haggle_workloads::logs::Options::default())?,
-    };
-    // Paths in a scenario start from its folder, so the path must be absolute in another folder.
-    let from_there = match args.file.parent() {
-        Some(folder) if folder != Path::new("") => fs::canonicalize(log).unwrap_or(log.to_owned()),
-        _ => log.to_owned(),
+        None => machine_size(log, &options)?,
     };
     // As a value of TOML, because the path may have quotes or backslashes.
-    let path = toml::Value::String(from_there.display().to_string()).to_string();
+    let path = toml::Value::String(from_scenario(log, args)).to_string();
     let file = args.file.display().to_string();
+    let rules = match args.reading.malformed() {
+        Some(_) => "preset = \"careful\", malformed = \"skip\"",
+        None => "preset = \"careful\"",
+    };
     // Each is replaced only once, because a path may contain these words itself.
-    let text = LOG.replacen("FILE", &file, 1).replacen("\"LOG\"", &path, 1);
+    let text = LOG.replacen("FILE", &file, 1).replacen("preset = \"careful\"", rules, 1);
+    let text = text.replacen("\"LOG\"", &format!("{path}{}", reading(args)), 1);
     let text = text.replacen("processors = 64", &format!("processors = {processors}"), 1);
     Ok(match args.estimates {
         EstimateRule::Trace => text,
@@ -131,6 +157,12 @@ fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
 
 /// Writes the scenario.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    if args.template.log.is_none() && args.reading.is_given() {
+        return Err(Error::Unfit {
+            message: "options for the format of a log are given, but no log".to_owned(),
+            hint: "name the log with --log, or remove them".to_owned(),
+        });
+    }
     let text = text(args)?;
     if args.file == Path::new("-") {
         print(&text)?;

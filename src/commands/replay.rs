@@ -21,8 +21,9 @@ use haggle_workloads::logs;
 use haggle_workloads::swf::Malformed;
 use serde::Serialize;
 
+use super::log_options::Reading;
 use super::run::{DriverName, say_cleared, say_reports, say_too_wide, told};
-use super::{Error, is_pipe, log_options, print, print_json, say_waiting, seeds};
+use super::{Error, is_pipe, print, print_json, say_waiting, seeds};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -85,9 +86,8 @@ pub(crate) struct Args {
     /// Rules for gaps and contradictions of the log
     #[arg(long, value_name = "SET", default_value = "careful", value_parser = parser::<file::Preset>())]
     rules: file::Preset,
-    /// Leave out malformed lines and report their number
-    #[arg(long)]
-    lenient: bool,
+    #[command(flatten)]
+    reading: Reading,
     /// Treatment of jobs that run past their requested time; without it, their run time in the log is cut to the
     /// request
     #[arg(long, value_name = "RULE", value_parser = parser::<Overrun>())]
@@ -119,8 +119,6 @@ pub(crate) struct Args {
     /// Print no progress, and only errors on standard error
     #[arg(short, long)]
     quiet: bool,
-    #[command(flatten)]
-    reading: file::LogReading,
 }
 
 /// Policy of the machine.
@@ -219,8 +217,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             hint: "write it into a file, or name one policy".to_owned(),
         });
     }
-    let options = log_options::options(&args.reading)?;
-    log_options::check_columns(&args.reading)?;
+    let options = args.reading.options()?;
     let scenarios: Vec<Scenario> = policies
         .iter()
         .map(|&policy| scenario(args, &options, policy))
@@ -365,18 +362,17 @@ fn scenario(args: &Args, options: &logs::Options, policy: Policy) -> Result<Scen
     let exact = args.estimates == EstimateRule::Exact;
     let mut workload = file::Workload::named(name);
     workload.log = Some(args.log.to_string_lossy().into_owned());
-    workload.reading = args.reading.clone();
-    workload.rules = file::Rules {
+    let rules = file::Rules {
         preset: Some(args.rules),
         lines: args.first,
         machine_size: Some(processors),
-        malformed: args.lenient.then_some(file::Malformed::Skip),
         // With exact estimates, the requested times of the log do not matter.
         missing_requested_time: exact.then_some(file::MissingRequest::UseRunTime),
         // A cut run could not exceed its request.
         over_requested_time: args.overrun.map(|_| file::OverRequest::Keep),
         ..file::Rules::default()
     };
+    args.reading.set(&mut workload, rules);
     workload.steps.extend(filter(args));
     if args.estimates != EstimateRule::Trace {
         workload.steps.push(file::Step::Estimates {

@@ -49,6 +49,10 @@ pub(super) struct Job {
     pub(super) is_exclusive: bool,
     /// Start by its log, at a provider that starts jobs as recorded.
     pub(super) recorded: Option<Micros>,
+    /// True if it follows others.
+    pub(super) follows: bool,
+    /// True if its user still held it when the run stopped.
+    pub(super) is_held: bool,
 }
 
 impl Job {
@@ -326,6 +330,8 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "provider_walltime",
         "recorded_start",
         "exclusive",
+        "preceding_job",
+        "held",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -353,6 +359,8 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             limit: row.maybe_time("provider_walltime")?,
             recorded: row.maybe_time("recorded_start")?,
             is_exclusive: row.maybe_integer("exclusive")?.is_some(),
+            follows: row.maybe_integer("preceding_job")?.is_some(),
+            is_held: row.maybe_integer("held")?.is_some(),
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
             is_initial: row.maybe_text("initial")?.is_some(),

@@ -31,6 +31,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         findings.close(rule, "", Some(failures.work), Some(held));
     }
     resources(books, findings);
+    following(books, findings);
     let kept = kept(jobs, summary.cut);
     let cut = (jobs.len() - kept.len()) as u64;
     findings.equal(
@@ -53,6 +54,21 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let mine: Vec<&Job> =
             kept.iter().copied().filter(|it| it.workload == workload.name).collect();
         group(workload, &mine, findings);
+    }
+}
+
+/// Jobs that follow others. A job that its user held was never queued.
+fn following(books: &Books, findings: &mut Findings) {
+    let jobs = &books.rows.jobs;
+    let told = books.summary.following.unwrap_or_default();
+    let found = |is: fn(&Job) -> bool| jobs.iter().filter(|it| is(it)).count() as u64;
+    let rule = "the summary counts jobs that follow others as `jobs` does";
+    findings.equal(rule, "jobs", found(|it| it.follows), told.jobs);
+    findings.equal(rule, "held jobs", found(|it| it.is_held), told.held);
+    for job in jobs.iter().filter(|it| it.is_held) {
+        let right = job.follows && job.outcome == "unfinished" && job.queued.is_none();
+        let rule = "a held job follows another one, and was not submitted";
+        findings.expect(right, rule, || format!("job {}", job.job));
     }
 }
 

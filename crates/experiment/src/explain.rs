@@ -84,6 +84,12 @@ pub struct Story {
     pub alternative: Option<f64>,
     /// Users that submit its workload, each with its receiver.
     pub submitters: Vec<(String, String)>,
+    /// The job whose end decided about its submission, by its number in the workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preceding_job: Option<i64>,
+    /// True if its user still held it when the run stopped, because it follows that job.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_held: bool,
     /// When it was submitted.
     pub submit: f64,
     /// Earliest start its user allows, or when the last parent of a task was done.
@@ -524,6 +530,8 @@ impl Chronicle {
             submitters: submitters
                 .map(|user| (user.name.clone(), user.submits_to.clone()))
                 .collect(),
+            preceding_job: job.preceding_job,
+            is_held: job.held == Some(true),
             submit: job.submit,
             ready: job.ready,
             deadline: job.deadline,

@@ -49,6 +49,7 @@ pub(super) fn without_effect(
         }
     };
     steps_without_effect(steps).for_each(&mut say);
+    steps.iter().filter_map(preceding_not_found).for_each(&mut say);
     for (workload, report) in reports {
         let follows = |it: &WatchedStep| it.word == "dependencies" && it.workload == *workload;
         if let jobs @ 1.. = report.snapshot().dependent
@@ -91,6 +92,15 @@ pub(super) fn without_effect(
              room until the run was over; `kept` limits how long outputs stay"
         ));
     }
+    if let Some(jobs @ 1..) = summary.following.map(|it| it.held) {
+        let (held, it, its) = match jobs {
+            1 => ("1 job was".to_owned(), "it follows", "its think time was"),
+            _ => (format!("{jobs} jobs were"), "they follow", "think times were"),
+        };
+        say(format!(
+            "{held} not submitted when the run stopped: jobs that {it} had not ended, or {its} not over"
+        ));
+    }
     let waiting = summary.all.outcomes.waiting;
     if let Some(it) = summary.transactions.as_ref().filter(|it| it.deadlocks > 0 && waiting > 0) {
         say(format!(
@@ -113,6 +123,24 @@ pub fn steps_without_effect(steps: &[WatchedStep]) -> impl Iterator<Item = Strin
              the jobs"
         )
     })
+}
+
+/// A warning about jobs of a log that name a preceding job which the workload does not have before them.
+fn preceding_not_found(step: &WatchedStep) -> Option<String> {
+    let WatchedStep { workload, place, word, effect } = step;
+    let unfound = effect.unfound();
+    let (name, follow) = match unfound.jobs {
+        0 => return None,
+        1 => ("1 job names".to_owned(), "follows"),
+        jobs => (format!("{jobs} jobs name"), "follow"),
+    };
+    let listed = unfound.first.iter().map(|(job, preceding)| format!("{job} after {preceding}"));
+    let more = if unfound.jobs > unfound.first.len() as u64 { ", ..." } else { "" };
+    Some(format!(
+        "step {place} (\"{word}\") of workload \"{workload}\": {name} a preceding job that the workload does not have \
+         before it, and {follow} none (job {}{more})",
+        listed.collect::<Vec<_>>().join(", ")
+    ))
 }
 
 fn availability(summary: &Summary) -> Option<String> {

@@ -759,4 +759,13 @@ pub enum Observation {
         /// Sender of the message.
         from: ActorId,
     },
+    /// A job follows others. Its user observes it when it submits the job or gives it up, or when the run stops before.
+    JobFollows {
+        /// The job.
+        job: JobId,
+        /// Number in their workload of the last of these to end; of one that has not ended, if there is any.
+        after: i64,
+        /// True if its user still holds the job when the run stops.
+        held: bool,
+    },
 }

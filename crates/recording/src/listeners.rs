@@ -2,7 +2,7 @@
 
 use haggle_model::grid::ResourceAccount;
 use haggle_model::{JobOutcome, Observation, Refusal, Time};
-use haggle_results::{Availability, Loss, Metrics, RunWriter};
+use haggle_results::{Availability, Loss, Metrics, Preceding, RunWriter};
 use haggle_runtime::OutsideError;
 
 use crate::check::{Check, Violation};
@@ -97,6 +97,7 @@ impl Listener for Metrics {
                     self.sized(*job, *sizing, *stage_in);
                 }
                 Observation::WaitingReviewed(review) => self.reviewed(review),
+                Observation::JobFollows { held, .. } => self.follows(*held),
                 Observation::Agreement { id, job, event } => {
                     self.agreement(now, actor, *id, *job, event);
                 }
@@ -194,6 +195,9 @@ impl Listener for RunWriter {
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::IntervalOver(record) => self.interval_over(record)?,
                 Observation::OffersMade(answer) => self.offers_made(now, actor, answer)?,
+                Observation::JobFollows { job, after: number, held: is_held } => {
+                    self.follows(*job, Preceding { number: *number, is_held: *is_held });
+                }
                 Observation::JobSized { job, sizing, stage_in } => {
                     self.sized(*job, *sizing, *stage_in);
                 }

@@ -56,5 +56,5 @@ pub use reader::{JobRow, JobTimes, PlacementRow, ResourceRow, RunReader};
 pub use regular::read_text;
 pub use sweep_folder::{SweepFolder, folder_of_run};
 pub use writer::{
-    Availability, FinishedRun, Format, JobRows, Loss, Messages, RunWriter, WriteOptions,
+    Availability, FinishedRun, Format, JobRows, Loss, Messages, Preceding, RunWriter, WriteOptions,
 };

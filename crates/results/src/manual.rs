@@ -117,6 +117,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `moves.data_time`, `start_up_work` | Σ time of data transfers of moves to other providers, s; Σ processors × start-up time of jobs that had moved, processor-seconds |
 | `moves.events`, `waiting`, `estimates`, `forgetful_estimates` | number of examinations of the waiting jobs, Σ of the jobs that waited then, estimates that were requested, and estimates that would have been requested if answers were not remembered until their provider changes |
 | `moves.full_events`, `full_forgetful_estimates` | the same for examinations at which at least `window` jobs waited |
+| `following.jobs`, `held` | jobs that follow others; those of them that were not submitted when the run stopped: a job that they follow had not ended, or the think time was not over |
 | `plans.applications`, `intervals`, `stayed`, `within`, `between` | with `[plans]`: applications of phases that began; their intervals, also lost ones, and the numbers of intervals on the machines of the previous interval, on other machines of its cluster, and on another cluster; the remaining ones were first intervals |
 | `plans.time`, `predicted`, `error_percent` | Σ time of done intervals, and Σ of their predicted times at the beginning, s; mean difference of the two, percent of the time |
 | `plans.moving`, `lost`, `lost_time` | Σ time of moves, s; intervals that lost a machine, and Σ time that they had run, s |

@@ -33,6 +33,7 @@ mod deadlines;
 mod distribution;
 mod eavesdropper;
 mod failures;
+mod following;
 mod given_back;
 mod grid;
 mod maintenance;
@@ -76,6 +77,7 @@ pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
+pub use following::FollowingJobs;
 pub use given_back::GivenBack;
 use grid::GridLedger;
 pub use grid::{
@@ -185,6 +187,8 @@ pub struct Metrics {
     /// Present as soon as a message has been lost, doubled or refused.
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
+    /// Present as soon as a job follows others.
+    following: Option<FollowingJobs>,
     plans: PlanLog,
     /// Workflows that providers run.
     flows: WorkflowTotals,
@@ -395,6 +399,7 @@ impl Metrics {
             nodes: NodeLog::default(),
             message_faults: None,
             moves: MoveLog::default(),
+            following: None,
             plans: PlanLog::default(),
             flows: WorkflowTotals::default(),
             transactions: options.transactions.map(|it| Box::new(TransactionLog::new(it))),
@@ -421,6 +426,13 @@ impl Metrics {
     /// Records that a metascheduler has examined the waiting jobs.
     pub fn reviewed(&mut self, review: &Review) {
         self.moves.moves.get_or_insert_default().reviewed(review);
+    }
+
+    /// Records that a job follows others. If it is `held`, the run stopped before its submission.
+    pub fn follows(&mut self, held: bool) {
+        let following = self.following.get_or_insert_default();
+        following.jobs += 1;
+        following.held += u64::from(held);
     }
 
     /// Records an event of a transaction on the parts of a job, observed by `actor`.

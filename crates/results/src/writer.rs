@@ -133,6 +133,15 @@ impl Availability {
 pub use job_rows::JobRows;
 pub use outages::Loss;
 
+/// The job that another one follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preceding {
+    /// Its number in their workload.
+    pub number: i64,
+    /// True if the follower was still held by its user when the run stopped.
+    pub is_held: bool,
+}
+
 /// Writes the tables of one run.
 pub struct RunWriter {
     folder: PartialFolder,
@@ -147,6 +156,8 @@ pub struct RunWriter {
     crashes: Crashes,
     holds: Holds,
     sizes: Sizes,
+    /// Jobs that follow others and are not over.
+    following: BTreeMap<JobId, Preceding>,
     outages: Option<Outages>,
     /// Present as soon as a grid has reported anything.
     grid: Option<Ways>,
@@ -197,6 +208,7 @@ impl RunWriter {
             crashes: Crashes::default(),
             holds: Holds::default(),
             sizes: Sizes::default(),
+            following: BTreeMap::new(),
             outages: may_fail.then(Outages::default),
             grid: None,
             usage: Usage::new(cast.providers.len()),
@@ -253,6 +265,11 @@ impl RunWriter {
         part: &ShareRecord,
     ) -> Result<(), ResultsError> {
         self.write_attempt(job, &AttemptView::given_up(attempt, part))
+    }
+
+    /// Records the job that a job follows.
+    pub fn follows(&mut self, job: JobId, preceding: Preceding) {
+        self.following.insert(job, preceding);
     }
 
     /// Records the size that a provider has chosen for a job.
@@ -509,7 +526,8 @@ impl RunWriter {
         let all = bag.map(|bag| used_by_all(&bag.shares, &self.cast));
         let nodes = on_nodes(record, &self.cast);
         let sets = (all.as_ref(), nodes.as_ref());
-        let cells = job_cells(record, story, sets, (attempts, used), threshold);
+        let preceding = self.following.remove(&record.job.id);
+        let cells = job_cells(record, story, sets, (attempts, used), threshold, preceding);
         let Some(held) = &mut self.held else { return self.files.put(cells) };
         let jobs = self.files.open(Table::Jobs)?;
         cells.give(&mut jobs.buffer);
@@ -770,14 +788,15 @@ fn on_nodes(record: &JobRecord, cast: &Cast) -> Option<ProcessorSet> {
     Some(numbers)
 }
 
-/// The row of a job. `all` has all processors of a bag, in the run's numbering; `nodes` has the numbers of its nodes; the job had `attempts` attempts
-/// on `used` providers.
+/// The row of a job. `all` has all processors of a bag, in the run's numbering, and `nodes` the numbers of its
+/// nodes. The job had `attempts` attempts on `used` providers. `preceding` is the job that it follows.
 fn job_cells<'a>(
     record: &'a JobRecord,
     story: &Story,
     (all, nodes): (Option<&'a ProcessorSet>, Option<&'a ProcessorSet>),
     (attempts, used): (i64, i64),
     threshold: Span,
+    preceding: Option<Preceding>,
 ) -> JobCells<'a> {
     let job = &record.job;
     let success = record.outcome == JobOutcome::Completed;
@@ -854,6 +873,8 @@ fn job_cells<'a>(
         nodes: demand.filter(|it| it.apart).map(|it| i64::from(it.chunks)),
         exclusive: demand.filter(|it| it.exclusive).map(|_| true),
         allocated_nodes: nodes.map(|it| (it, 0)),
+        preceding_job: preceding.map(|it| it.number),
+        held: preceding.filter(|it| it.is_held).map(|_| true),
         counted: job.initial.is_none(),
     }
 }

@@ -64,6 +64,15 @@ impl fmt::Display for Unreadable {
     }
 }
 
+/// Adds to `out` what is packed with zstd in `packed`. More than `most` bytes are an error.
+pub(crate) fn append_zstd(packed: &[u8], most: u64, out: &mut Vec<u8>) -> io::Result<()> {
+    let found = Frames::new(packed).take(most.saturating_add(1)).read_to_end(out)?;
+    match found as u64 > most {
+        true => Err(io::Error::other("packed data are longer than announced")),
+        false => Ok(()),
+    }
+}
+
 /// The plain text of the file at `path`, or of standard input for `-`.
 ///
 /// The first bytes determine the compression. The name is not used, because users rename files, and standard

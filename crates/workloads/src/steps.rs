@@ -33,7 +33,7 @@ mod window;
 pub use demand::{Demands, LoggedMemory, MemoryRule};
 pub use dependencies::{Dependencies, DependenciesFrom};
 pub use draws::{Draws, JobDraws};
-pub use effect::Effect;
+pub use effect::{Effect, Unfound};
 pub use estimates::Estimates;
 pub use filter::{Bounds, Filter};
 pub use fit_load::{FitLoad, Overshoot};
@@ -182,6 +182,17 @@ impl Step {
         draws: &Draws,
         occurrence: usize,
     ) -> Result<JobStream, WorkloadError> {
+        self.apply_and_note(jobs, draws, occurrence, &Effect::default())
+    }
+
+    /// The same, with the findings of the step in `effect`.
+    fn apply_and_note(
+        &self,
+        jobs: JobStream,
+        draws: &Draws,
+        occurrence: usize,
+        effect: &Effect,
+    ) -> Result<JobStream, WorkloadError> {
         let job_draws = || draws.for_jobs(&format!("{} {occurrence}", self.name()));
         match self {
             Step::Window(window) => window.apply(jobs),
@@ -205,7 +216,7 @@ impl Step {
             Step::Split(split) => split.apply(jobs, draws),
             Step::Bags => Ok(bags::bags(jobs)),
             Step::Molding(molding) => molding.apply(jobs, job_draws()),
-            Step::Dependencies(dependencies) => dependencies.apply(jobs),
+            Step::Dependencies(dependencies) => dependencies.apply(jobs, effect.clone()),
             Step::Demand(demands) => Ok(demands.apply(jobs)),
         }
     }
@@ -222,7 +233,12 @@ impl Step {
             // Only steps of the same name count, so that inserting another step leaves the draws as they are.
             let occurrence = earlier.iter().filter(|other| other.name() == step.name()).count();
             let effect = Effect::default();
-            jobs = effect.after(step.apply(effect.before(jobs), draws, occurrence)?);
+            jobs = effect.after(step.apply_and_note(
+                effect.before(jobs),
+                draws,
+                occurrence,
+                &effect,
+            )?);
             effects.push(effect);
         }
         Ok((jobs, effects))

@@ -10,6 +10,7 @@ use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Scenario, Source};
 use haggle_model::Time;
 
+use super::super::log_options::Reading;
 use super::super::output;
 use super::super::replay::machine_size;
 use super::{Error, write};
@@ -43,7 +44,7 @@ pub(super) struct Args {
 /// A machine with the jobs of a log.
 #[derive(Debug, clap::Args)]
 pub(super) struct Machine {
-    /// Log in Standard Workload Format: plain, .gz or .zst
+    /// Log in Standard Workload Format or another one: plain, .gz or .zst
     #[arg(value_name = "LOG")]
     pub(super) log: PathBuf,
     /// Processors of the machine; without it, as the log's header says
@@ -58,6 +59,8 @@ pub(super) struct Machine {
     /// Classes of requested times, with about equally many jobs; each has a law of run times of its own
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(super) classes: u32,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// Policy of the machine.
@@ -74,19 +77,21 @@ enum Policy {
 impl Machine {
     /// The machine with the whole log as its workload, checked.
     pub(super) fn scenario(&self, seed: u64) -> Result<Scenario, Error> {
+        let options = self.reading.options()?;
         let processors = match self.processors {
             Some(processors) => processors,
-            None => machine_size(&self.log, &haggle_workloads::logs::Options::default())?,
+            None => machine_size(&self.log, &options)?,
         };
         let name = |text: &str| file::Name::like(text);
         let header = file::Header { name: Some(name("forecast")), seed, ..file::Header::default() };
         let mut workload = file::Workload::named(name("log"));
         workload.log = Some(self.log.to_string_lossy().into_owned());
-        workload.rules = file::Rules {
+        let rules = file::Rules {
             preset: Some(self.rules),
             machine_size: Some(processors),
             ..file::Rules::default()
         };
+        self.reading.set(&mut workload, rules);
         let order = file::Order::default();
         let policy = match self.policy {
             Policy::Fcfs => file::Policy::Fcfs { order },

@@ -14,6 +14,8 @@ pub enum Part {
     /// No provider had queued it: messages, requests and negotiation of a metascheduler. For a
     /// moved job, also the time at providers before the last one.
     Placing,
+    /// Its user held it when the run stopped: a job that it follows had not ended, or its think time was not over.
+    Following,
     /// Its user did not allow it to start yet, or a parent of the task was not done.
     NotReady,
     /// Queued at a provider that starts jobs as recorded, before the start that its log has recorded.
@@ -81,7 +83,11 @@ pub(super) struct Ledger {
 impl Ledger {
     pub(super) fn new(job: &JobRow) -> Ledger {
         let (start, left) = (job.start.map(micros), micros(job.left));
-        Ledger { start, left, told: micros(job.submit), parts: BTreeMap::new() }
+        let mut ledger = Ledger { start, left, told: micros(job.submit), parts: BTreeMap::new() };
+        if job.held == Some(true) {
+            ledger.until(left, Part::Following);
+        }
+        ledger
     }
 
     /// Time up to which the ledger is filled.

@@ -196,8 +196,8 @@ fn refused(story: &Story) -> String {
 
 /// Earlier tasks of its workflow without success, because of which its inputs would never exist; or a job that it follows.
 fn parent_failed(story: &Story) -> String {
-    if story.workflow.is_none() {
-        return "A job that it follows ended otherwise than `on` of the job asks for.".to_owned();
+    if let Some(job) = story.preceding_job {
+        return format!("Job {job}, which it follows, ended otherwise than its `on` asks for.");
     }
     let failed = story.workflow.iter().flat_map(|it| &it.failed);
     let told = failed.map(|it| {

@@ -10,8 +10,9 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Networks, NodeUse, Plans,
-    RecordedStarts, Reservations, Sample, Transactions, Workflows, bounded_slowdown,
+    FailureMetrics, FollowingJobs, GivenBack, GridSummary, Maintenance, Metrics, Moves, Networks,
+    NodeUse, Plans, RecordedStarts, Reservations, Sample, Transactions, Workflows,
+    bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -123,6 +124,9 @@ pub struct Summary {
     /// How often waiting jobs were examined and submitted again. Missing if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<Moves>,
+    /// Jobs that follow others. Missing if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub following: Option<FollowingJobs>,
     /// Metrics of applications of phases. Missing if none began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<Plans>,
@@ -482,6 +486,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         message_faults: metrics.message_faults,
         transactions: metrics.transactions.as_ref().map(|log| log.summarise()),
         moves: metrics.moves.moves,
+        following: metrics.following,
         workflows: metrics.flows.sum_up(metrics.fastest[0]),
         network: None,
         warnings: Vec::new(),

@@ -71,6 +71,8 @@ table! {
     nodes: Option<i64> = Integer, "requested_nodes", "nodes", "nodes that it asks for", Empty("any number"), if_used;
     exclusive: Option<bool> = Integer, "exclusive", "", "1 if it shares its nodes with no other job", Empty("it may share them"), if_used;
     allocated_nodes: Option<ProcessorSet> = Text, "allocated_nodes", "", "its nodes as closed intervals of numbers at its provider, from 0 (table `nodes`)", Empty("never started, or its provider counts processors only"), if_used;
+    preceding_job: Option<i64> = Integer, "preceding_job", "", "of a job that follows others, the last of these to end, by its job_id in the same workload; of a job that its user still held when the run stopped, one that had not ended, if there was any", Empty("it follows none, or none of these came to its user"), if_used, any_integer;
+    held: Option<bool> = Integer, "held", "", "1 if its user still held it when the run stopped: a job that it follows had not ended, or the think time was not over", Empty("not held at the end"), if_used;
     counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down, or of a start state; means of times also leave out `unfinished` jobs", Never;
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use haggle_model::{Cast, JobRecord, Span};
 
-use super::{Story, job_cells, on_nodes, used_by_all};
+use super::{Preceding, Story, job_cells, on_nodes, used_by_all};
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
 use crate::columns::Table;
 use crate::metrics::SettledJob;
@@ -27,24 +27,24 @@ impl JobRows {
         JobRows { cast, threshold, buffer }
     }
 
-    /// Adds a job.
-    pub fn push(&mut self, record: &JobRecord) {
+    /// Adds a job. `preceding` is the job that it follows.
+    pub fn push(&mut self, record: &JobRecord, preceding: Option<Preceding>) {
         let bag = record.bag.as_ref();
         let used = bag.map_or(u32::from(record.start.is_some()), |bag| bag.providers());
-        self.add(record, (record.attempts() as i64, i64::from(used)));
+        self.add(record, (record.attempts() as i64, i64::from(used)), preceding);
     }
 
-    /// Adds a job of a grid.
-    pub fn push_settled(&mut self, job: &SettledJob) {
-        self.add(&job.record, (job.attempts.len() as i64, i64::from(job.resources)));
+    /// Adds a job of a grid. `preceding` is the job that it follows.
+    pub fn push_settled(&mut self, job: &SettledJob, preceding: Option<Preceding>) {
+        self.add(&job.record, (job.attempts.len() as i64, i64::from(job.resources)), preceding);
     }
 
-    fn add(&mut self, record: &JobRecord, counts: (i64, i64)) {
+    fn add(&mut self, record: &JobRecord, counts: (i64, i64), preceding: Option<Preceding>) {
         let story = Story::new(record, &self.cast);
         let all = record.bag.as_ref().map(|bag| used_by_all(&bag.shares, &self.cast));
         let nodes = on_nodes(record, &self.cast);
         let sets = (all.as_ref(), nodes.as_ref());
-        job_cells(record, &story, sets, counts, self.threshold).give(&mut self.buffer);
+        job_cells(record, &story, sets, counts, self.threshold, preceding).give(&mut self.buffer);
     }
 
     /// Number of rows.

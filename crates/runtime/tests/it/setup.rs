@@ -622,6 +622,7 @@ impl Sink for Log {
             | Observation::ShareOver(_)
             | Observation::Agreement { .. }
             | Observation::Waiting(_)
+            | Observation::JobFollows { .. }
             | Observation::OffersMade(_) => {}
             Observation::WorkflowCame(came) => {
                 writeln!(self.text, "{now} {} | workflow {} comes", actor.0, came.number)?;

@@ -11,8 +11,6 @@ use crate::file::{DependenciesFrom, InlineJob, Step, Workload};
 /// Steps, with those before it.
 #[rustfmt::skip] // a table
 const STEPS: &[Refusal<Step, [Step]>] = &[
-    refuse("gap", |it, _| matches!(it, Step::Dependencies { from, gap: Some(_), .. } if *from != DependenciesFrom::Sessions),
-        "`gap` is the longest think time of sessions", "not used", "remove it, or write from = \"sessions\""),
     refuse("from", |it, before| matches!(it, Step::Dependencies { from: DependenciesFrom::Log, .. })
             && before.iter().any(|it| matches!(it, Step::Resample { .. })),
         "`resample` numbers jobs anew, so the numbers in field 17 of the log name other jobs", "after `resample`",

@@ -21,7 +21,7 @@ mod seed;
 use super::Check;
 use super::names::Names;
 use super::rule::{Effect, effect, item};
-use crate::file::{Metascheduler, Order, Passes, Provider, Step, Workload};
+use crate::file::{DependenciesFrom, Metascheduler, Order, Passes, Provider, Step, Workload};
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
 
@@ -125,6 +125,13 @@ impl Check<'_> {
                 let what = format!("step \"moldable\" of {owner}");
                 let read = flow.molded[place] || flow.leave_sizes[place];
                 self.has_effect(&at, read, &what, why, remedy);
+            }
+            if let Step::Dependencies { from, .. } = step {
+                let at = path.key("step").index(index).key("gap");
+                let read = *from == DependenciesFrom::Sessions;
+                let why = "only sessions have a longest think time";
+                let remedy = "remove it, or write from = \"sessions\"";
+                self.uses(&at, read, &format!("step \"dependencies\" of {owner}"), why, remedy);
             }
             if let Step::Key { .. } = step {
                 let at = path.key("step").index(index).key("by");

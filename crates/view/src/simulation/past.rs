@@ -12,7 +12,7 @@ use haggle_model::{
     ActorId, Cast, Job, JobClass, JobId, JobRecord, LostRun, MaintenanceRecord, MessageFault,
     Observation, ProcessorSet, ProviderId, ShareRecord, Sizing, TaskRun, Time,
 };
-use haggle_results::SettledJob;
+use haggle_results::{Preceding, SettledJob};
 
 use super::bars::{Bars, Look};
 use super::layout::Layout;
@@ -80,6 +80,8 @@ pub(crate) struct Known {
     pub(crate) over: Option<Time>,
     /// Its place in the list of records; `None` = it has none yet.
     pub(crate) record: Option<u32>,
+    /// The job that it follows.
+    pub(crate) preceding: Option<Preceding>,
 }
 
 /// A record of something that is over.
@@ -270,7 +272,15 @@ impl Past {
         self.arrived += 1;
         if let Some(slot) = self.jobs.get_mut(place) {
             let job = Arc::clone(job);
-            *slot = Some(Known { job, user, class: None, arrived: now, over: None, record: None });
+            *slot = Some(Known {
+                job,
+                user,
+                class: None,
+                arrived: now,
+                over: None,
+                record: None,
+                preceding: None,
+            });
         }
     }
 
@@ -383,6 +393,11 @@ impl Past {
             }
             Observation::JobSized { job, sizing, .. } => {
                 self.piece(*job, |it| it.sizing = Some(*sizing));
+            }
+            Observation::JobFollows { job, after: number, held: is_held } => {
+                if let Some(known) = self.job_mut(*job) {
+                    known.preceding = Some(Preceding { number: *number, is_held: *is_held });
+                }
             }
             Observation::ProcessorsFailed { provider, processors } => {
                 let down = Arc::make_mut(&mut self.down).entry(*provider).or_default();

@@ -36,9 +36,12 @@ impl DoneRows {
     pub(crate) fn follow(&mut self, past: &Past) -> usize {
         for (place, record) in (self.records..).zip(past.records.from(self.records)) {
             let place = u32::try_from(place).unwrap_or(u32::MAX);
+            let preceding = |job: JobId| past.job(job)?.preceding;
             match record {
-                Record::Job(record) => self.rows.push(record),
-                Record::Settled(job) => self.rows.push_settled(job),
+                Record::Job(record) => self.rows.push(record, preceding(record.job.id)),
+                Record::Settled(job) => {
+                    self.rows.push_settled(job, preceding(job.record.job.id));
+                }
                 Record::Late { .. } => continue,
             }
             self.record_of.push(place);
@@ -85,7 +88,7 @@ impl Rows {
             if known.as_ref().is_some_and(|known| known.record.is_none())
                 && let Some(record) = present(past, &works, JobId(number), now)
             {
-                open.push(&record);
+                open.push(&record, known.as_ref().and_then(|known| known.preceding));
             }
         }
         let counts = match (cut == Cut::default(), is_over) {

@@ -8,6 +8,7 @@ use haggle_model::{FollowOn, Following, Job, Span, Time};
 
 use super::super::JobStream;
 use super::super::error::WorkloadError;
+use super::effect::{Effect, Unfound};
 use super::step_error;
 use super::whole::of_all;
 
@@ -49,14 +50,14 @@ impl Dependencies {
     /// The longest think time within a session by default.
     pub const GAP: Span = Span::from_secs(20 * 60);
 
-    pub(super) fn apply(self, jobs: JobStream) -> Result<JobStream, WorkloadError> {
+    pub(super) fn apply(self, jobs: JobStream, effect: Effect) -> Result<JobStream, WorkloadError> {
         if self.gap < Span::ZERO {
             return Err(step_error("dependencies", "gap is below 0"));
         }
-        Ok(of_all(jobs, move |jobs| self.link(jobs)))
+        Ok(of_all(jobs, move |jobs| self.link(jobs, &effect)))
     }
 
-    fn link(self, mut jobs: Vec<Job>) -> Result<Vec<Job>, WorkloadError> {
+    fn link(self, mut jobs: Vec<Job>, effect: &Effect) -> Result<Vec<Job>, WorkloadError> {
         if jobs.iter().any(|job| job.following.is_some()) {
             return Err(step_error(
                 "dependencies",
@@ -77,7 +78,11 @@ impl Dependencies {
         }
         drop(numbers);
         let links = match self.from {
-            DependenciesFrom::Log => from_log(&jobs),
+            DependenciesFrom::Log => {
+                let (links, unfound) = from_log(&jobs);
+                effect.note_unfound(unfound);
+                links
+            }
             DependenciesFrom::Sessions => sessions(&jobs, self.gap)?,
             DependenciesFrom::Singleton => singletons(&jobs),
         };
@@ -106,18 +111,24 @@ fn place(job: &mut Job) -> &mut Following {
     Arc::make_mut(job.following.get_or_insert_with(|| Arc::new(Following::NONE)))
 }
 
-fn from_log(jobs: &[Job]) -> Vec<Option<Link>> {
+/// The links of the log, and the jobs whose preceding job is not before them.
+fn from_log(jobs: &[Job]) -> (Vec<Option<Link>>, Unfound) {
+    let mut unfound = Unfound::default();
     let mut places = BTreeMap::new();
     let mut links = Vec::with_capacity(jobs.len());
     for (at, job) in jobs.iter().enumerate() {
         let logged = job.origin.logged();
         // A job that comes later, or not at all, is not waited for.
         let to = places.get(&(job.workload, logged.preceding_job)).copied();
+        // Numbers of jobs begin at 1; -1 is no job.
+        if to.is_none() && logged.preceding_job > 0 {
+            unfound.add(job.number, logged.preceding_job);
+        }
         let think = (logged.think_time >= Span::ZERO).then_some(logged.think_time);
         links.push(to.map(|to| Link { to, think }));
         places.insert((job.workload, job.number), at);
     }
-    links
+    (links, unfound)
 }
 
 /// Jobs of a user, by their ends in the log.
@@ -228,6 +239,25 @@ mod tests {
             ]
         );
         assert_eq!(jobs[1].ready, Some(Time::from_secs(10)), "it moves with the submission");
+    }
+
+    #[test]
+    fn preceding_jobs_that_are_not_found_are_counted() {
+        let mut jobs = submitted_at(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        for (job, preceding) in jobs.iter_mut().zip([-1, 1, 99, 5, 0, 6, 70, 71]) {
+            job.origin.logged = logged(|it| it.preceding_job = preceding);
+        }
+        let gap = Span::ZERO;
+        let from = DependenciesFrom::Log;
+        let step = Step::Dependencies(Dependencies { from, on: FollowOn::End, gap });
+        let stream: JobStream = Box::new(jobs.into_iter().map(Ok));
+        let draws = super::super::Draws::new(1, "test");
+        let (jobs, effects) = Step::apply_all(&[step], stream, &draws).expect("a good step");
+        assert_eq!(jobs.count(), 8);
+        let unfound = effects[0].unfound();
+        // Job 4 names a later job, job 6 itself.
+        assert_eq!(unfound.first, [(3, 99), (4, 5), (6, 6), (7, 70), (8, 71)]);
+        assert_eq!(unfound.jobs, 5);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Detects steps without effect: compares the jobs before and after a step.
+//! The effect of a step: it compares the jobs before and after, and keeps the findings of the step.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +18,29 @@ struct Seen {
     changed: bool,
     /// True when no further job enters.
     ended: bool,
+    unfound: Unfound,
+}
+
+/// Jobs that name a preceding job which is not before them in the workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unfound {
+    /// Number of such jobs.
+    pub jobs: u64,
+    /// Numbers of the first of them, each with the number that it names.
+    pub first: Vec<(i64, i64)>,
+}
+
+/// Most jobs that a finding lists.
+const LISTED: usize = 5;
+
+impl Unfound {
+    /// Adds a job and the number that it names.
+    pub(super) fn add(&mut self, job: i64, preceding: i64) {
+        self.jobs += 1;
+        if self.first.len() < LISTED {
+            self.first.push((job, preceding));
+        }
+    }
 }
 
 impl Effect {
@@ -25,6 +48,15 @@ impl Effect {
     pub fn is_nothing(&self) -> bool {
         let seen = self.seen();
         seen.jobs > 0 && !seen.changed && seen.inside.is_empty()
+    }
+
+    /// Jobs of the step that follow none, although they name one.
+    pub fn unfound(&self) -> Unfound {
+        self.seen().unfound.clone()
+    }
+
+    pub(super) fn note_unfound(&self, unfound: Unfound) {
+        self.seen().unfound = unfound;
     }
 
     /// Observes the jobs that enter a step.

@@ -179,7 +179,10 @@ impl<R: BufRead> SwfReader<R> {
                     self.header.push_comment(&self.buffer);
                 }
                 LineKind::Job => {
-                    if let Some(kind) = other_format(&self.buffer) {
+                    // Columns behind the 18th may have any words.
+                    if let Some(kind) = other_format(&self.buffer)
+                        && parse_record(&self.buffer).is_err()
+                    {
                         return Err(self.error(0, SwfProblem::NotSwf(kind)));
                     }
                     self.pending = true;
@@ -442,6 +445,20 @@ mod tests {
 
     fn check_refused(log: &[u8], message: &str) {
         assert_eq!(read(log, Malformed::Refuse), Err(message.to_owned()));
+    }
+
+    #[test]
+    fn further_columns_may_have_words_of_other_formats() {
+        let fields = "1 0 5 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1";
+        let read = |text: String| {
+            SwfReader::new(text.as_bytes(), Arc::from("a.swf"), Malformed::Refuse)
+                .and_then(|log| log.collect::<Result<Vec<_>, _>>())
+                .map(|records| records.len())
+        };
+        for word in ["JobID", "node_name", "Prob Started"] {
+            assert_eq!(read(format!("{fields} {word}\n")).ok(), Some(1), "{word}");
+            assert!(read(format!("{word} {fields}\n")).is_err(), "{word}");
+        }
     }
 
     #[test]

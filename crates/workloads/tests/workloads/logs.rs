@@ -16,10 +16,12 @@ mod sacct_json;
 #[path = "logs/table.rs"]
 mod table;
 
+use std::fs;
 use std::io::Cursor;
+use std::path::Path;
 use std::sync::Arc;
 
-use haggle_workloads::logs::{LogReader, Options, read};
+use haggle_workloads::logs::{LogFormat, LogReader, Mapping, Options, parse_bytes, read};
 use haggle_workloads::swf::{Malformed, SwfRecord};
 
 /// A log that was read to its end.
@@ -100,4 +102,31 @@ fn options_without_effect_are_refused() {
     let columns = Options { columns: vec!["a".to_owned()], ..Options::default() };
     assert!(error("{\"jobs\": [], \"meta\": {}}", &columns).contains("this format has its own"));
     assert!(read_with(swf, &columns).is_ok());
+}
+
+/// The inputs with which fuzzing begins are logs of their formats.
+#[test]
+fn seeds_of_fuzzing_are_logs() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    let mapping = fs::read_to_string(seeds.join("mapping.toml")).expect("it is there");
+    let mapping: Mapping = mapping.parse().expect("a good mapping");
+    for format in LogFormat::ALL {
+        let folder = seeds.join(format.name().replace('-', "_"));
+        for seed in fs::read_dir(&folder).expect("each format has seeds") {
+            let path = seed.expect("an entry").path();
+            let mut bytes = fs::read(&path).expect("it is there");
+            let is_table = matches!(format, LogFormat::Csv | LogFormat::Parquet);
+            let mut mapping = is_table.then(|| mapping.clone());
+            // A table in a text may have a mapping of its own before it.
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if let Some((own, table)) = text.split_once("\n---\n") {
+                mapping = Some(own.parse().expect("a good mapping"));
+                bytes = table.as_bytes().to_vec();
+            }
+            let options = Options { format: Some(format), mapping, ..Options::default() };
+            let found = parse_bytes(&bytes, &options, Malformed::Skip);
+            let is_read = !path.to_string_lossy().contains("brotli");
+            assert_eq!(found.is_ok(), is_read, "{}: {found:?}", path.display());
+        }
+    }
 }

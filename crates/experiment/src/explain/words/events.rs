@@ -68,7 +68,16 @@ pub(super) fn told(story: &Story) -> String {
 fn submitted(story: &Story) -> String {
     let by = story.submitters.iter().map(|(user, to)| format!("by {user} to {to}"));
     let by: Vec<String> = by.collect();
-    format!("submitted {}", by.join(", or ")).trim_end().to_owned()
+    let is_barred = story.refusal.as_deref() == Some("parent_failed");
+    let after = match story.preceding_job {
+        // Its user never submitted it.
+        Some(job) if story.is_held || is_barred => {
+            return format!("follows job {job} of its workload");
+        }
+        Some(job) => format!(" after the end of job {job} of its workload"),
+        None => String::new(),
+    };
+    format!("submitted {}", by.join(", or ")).trim_end().to_owned() + &after
 }
 
 /// Information that a metascheduler received before it placed a rigid job, and refusals.
@@ -389,6 +398,9 @@ fn ending(story: &Story) -> String {
         "failed" => "given up: it is not started again".to_owned(),
         "unfinished" if story.start.is_some() => {
             format!("still running after {ran}, when the run stopped")
+        }
+        "unfinished" if story.is_held => {
+            "still held by its user when the run stopped: not submitted".to_owned()
         }
         "unfinished" => "still waiting when the run stopped".to_owned(),
         other => other.to_owned(),

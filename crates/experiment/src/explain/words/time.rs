@@ -63,6 +63,7 @@ pub(super) fn word_of(part: Part) -> &'static str {
     match part {
         Part::Before => "before time zero: not recorded",
         Part::Placing => "not queued yet: messages, metascheduler",
+        Part::Following => "held by its user: it follows another job",
         Part::NotReady => "before its earliest start",
         Part::Recorded => "before the start recorded in its log",
         Part::Busy => "too few processors free",

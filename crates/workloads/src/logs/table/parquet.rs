@@ -3,8 +3,12 @@
 //! A column may have a type with a meaning of its own. A timestamp becomes a date, so that its unit needs no mapping.
 //! A file is read by its end first, so a stream is copied into a temporary file.
 
+mod delta;
+mod pages;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,7 +18,9 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::super::error::{LogError, LogProblem};
@@ -25,9 +31,13 @@ use crate::swf::Malformed;
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 1_024;
 
+/// Most digits of a decimal number of 16 bytes.
+const DIGITS_MAX: usize = 38;
+
 /// The rows, and the values of the current one.
 pub(super) struct Parquet {
-    file: SerializedFileReader<File>,
+    file: Arc<File>,
+    facts: Arc<ParquetMetaData>,
     /// The line is the number of the row, from 1.
     pub(super) source: Source,
     pub(super) names: Vec<String>,
@@ -68,7 +78,6 @@ impl Form {
         if column.max_rep_level() > 0 {
             return Form::List;
         }
-        let scale = || usize::try_from(column.type_scale()).unwrap_or(0);
         match (column.logical_type_ref(), column.converted_type()) {
             (Some(LogicalType::Timestamp(timestamp)), _) => Form::Timestamp {
                 parts: match timestamp.unit {
@@ -84,7 +93,10 @@ impl Form {
                 Form::Timestamp { parts: 1_000_000, is_utc: true }
             }
             (_, ConvertedType::DATE) => Form::Date,
-            (_, ConvertedType::DECIMAL) => Form::Decimal { scale: scale() },
+            (_, ConvertedType::DECIMAL) => match usize::try_from(column.type_scale()) {
+                Ok(scale @ ..=DIGITS_MAX) => Form::Decimal { scale },
+                _ => Form::Plain,
+            },
             (
                 _,
                 ConvertedType::UINT_8
@@ -266,13 +278,13 @@ impl Parquet {
         let source = Source::new(log, malformed);
         let file =
             copied(input).map_err(|error| source.error(0, Unreadable::Read(error).into()))?;
-        let file =
-            SerializedFileReader::new(file).map_err(|error| source.error(0, damaged(&error)))?;
-        let columns = file.metadata().file_metadata().schema_descr().columns();
+        let facts = facts(&file).map_err(|error| source.error(0, damaged(&error)))?;
+        let columns = facts.file_metadata().schema_descr().columns();
         let names = columns.iter().map(|column| column.path().string()).collect();
         let forms = columns.iter().map(|column| Form::of(column)).collect();
         Ok(Parquet {
-            file,
+            file: Arc::new(file),
+            facts,
             source,
             names,
             forms,
@@ -297,15 +309,8 @@ impl Parquet {
     }
 
     fn next_row(&mut self) -> Result<bool, ParquetError> {
-        while self.batch == 0 {
-            if self.rest == 0 && !self.open_group()? {
-                return Ok(false);
-            }
-            let rows = self.rest.min(BATCH_ROWS);
-            for column in self.columns.iter_mut().flatten() {
-                column.read(rows)?;
-            }
-            (self.rest, self.batch) = (self.rest - rows, rows);
+        if self.batch == 0 && !guarded(|| self.next_batch())? {
+            return Ok(false);
         }
         self.batch -= 1;
         self.source.line += 1;
@@ -321,23 +326,39 @@ impl Parquet {
         Ok(true)
     }
 
+    /// Decodes the next rows, at least one; `false` at the end.
+    fn next_batch(&mut self) -> Result<bool, ParquetError> {
+        while self.rest == 0 {
+            if !self.open_group()? {
+                return Ok(false);
+            }
+        }
+        let rows = self.rest.min(BATCH_ROWS);
+        for column in self.columns.iter_mut().flatten() {
+            column.read(rows)?;
+        }
+        (self.rest, self.batch) = (self.rest - rows, rows);
+        Ok(true)
+    }
+
     /// Opens the next group of rows; `false` behind the last one.
     fn open_group(&mut self) -> Result<bool, ParquetError> {
-        if self.next_group == self.file.num_row_groups() {
+        let Some(group) = self.facts.row_groups().get(self.next_group) else {
             return Ok(false);
-        }
-        let group = self.file.get_row_group(self.next_group)?;
+        };
         self.next_group += 1;
-        self.rest = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let columns = self.file.metadata().file_metadata().schema_descr().columns();
+        self.rest = usize::try_from(group.num_rows())?;
+        let columns = self.facts.file_metadata().schema_descr().columns();
         let open = |(at, form): (usize, &Form)| match form {
             Form::List => Ok(None),
             _ => {
                 let known = columns[at].max_def_level();
-                group.get_column_reader(at).map(|reader| Some(Column::new(reader, known)))
+                let reader = pages::column_reader(&self.file, group, at)?;
+                Ok(Some(Column::new(reader, known)))
             }
         };
-        self.columns = self.forms.iter().enumerate().map(open).collect::<Result<_, _>>()?;
+        self.columns =
+            self.forms.iter().enumerate().map(open).collect::<Result<_, ParquetError>>()?;
         Ok(true)
     }
 
@@ -346,6 +367,19 @@ impl Parquet {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         self.values[start..self.ends[at]].trim_ascii()
     }
+}
+
+/// The facts at the end of the file: its columns, and the places of their pages.
+fn facts(file: &File) -> Result<Arc<ParquetMetaData>, ParquetError> {
+    let copy = file.try_clone()?;
+    guarded(|| Ok(Arc::new(SerializedFileReader::new(copy)?.metadata().clone())))
+}
+
+/// The result of code of the library, which panics on some damaged files.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    // The file is not read on after an error.
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(ParquetError::General("a part is damaged".to_owned())))
 }
 
 fn copied(mut input: Box<dyn BufRead + Send>) -> io::Result<File> {
@@ -363,7 +397,7 @@ fn damaged(error: &ParquetError) -> LogProblem {
     };
     let text = text.lines().collect::<Vec<_>>().join(" ");
     LogProblem::Whole(format!(
-        "no Parquet that can be read: {text}; pages may be packed with snappy or gzip"
+        "no Parquet that can be read: {text}; write its pages plain, or packed with snappy, gzip, zstd or lz4"
     ))
 }
 

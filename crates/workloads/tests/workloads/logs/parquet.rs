@@ -4,14 +4,14 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use haggle_model::Time;
-use haggle_workloads::logs::{LogFormat, LogReader, Options, read};
+use haggle_workloads::logs::{LogFormat, LogReader, Options, parse_bytes, read};
 use haggle_workloads::swf::{Malformed, SwfRecord};
-use parquet::basic::{Compression, GzipLevel};
+use parquet::basic::{Compression, Encoding, GzipLevel};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type, Int96,
     Int96Type,
 };
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
@@ -60,8 +60,12 @@ fn column<T: parquet::data_type::DataType>(
 
 /// A file with two groups of two rows. The second row of each has values that are missing.
 fn file(packing: Compression) -> Vec<u8> {
+    file_with(WriterProperties::builder().set_compression(packing).build())
+}
+
+fn file_with(properties: WriterProperties) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(SCHEMA).expect("a schema"));
-    let properties = Arc::new(WriterProperties::builder().set_compression(packing).build());
+    let properties = Arc::new(properties);
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).expect("memory");
     for number in [7, 9] {
         let mut group = writer.next_row_group().expect("memory takes it");
@@ -123,7 +127,7 @@ fn refused(bytes: Vec<u8>, options: &Options) -> String {
 #[test]
 fn types_of_columns_need_no_units() {
     let gzip = Compression::GZIP(GzipLevel::default());
-    for packing in [Compression::UNCOMPRESSED, Compression::SNAPPY, gzip] {
+    for packing in [Compression::UNCOMPRESSED, Compression::SNAPPY, gzip, Compression::LZ4_RAW] {
         let mut log = open(file(packing), &options(MAPPING, &[])).expect("a good file");
         for number in [7, 9] {
             let record = next(&mut log);
@@ -199,4 +203,102 @@ fn damaged_files_are_refused() {
     let error = refused(cut, &options(MAPPING, &[]));
     assert!(error.starts_with("a.parquet: no Parquet that can be read: "), "{error}");
     assert_eq!(error.lines().count(), 1);
+}
+
+/// Files of another program. The second number is the version of their pages; those of version 2 have plain levels.
+const OTHERS: [(&str, &[u8]); 4] = [
+    ("zstd-1", include_bytes!("parquet/zstd-1.parquet")),
+    ("zstd-2", include_bytes!("parquet/zstd-2.parquet")),
+    ("lz4-1", include_bytes!("parquet/lz4-1.parquet")),
+    ("lz4-2", include_bytes!("parquet/lz4-2.parquet")),
+];
+
+const MAPPING_OF_OTHERS: &str = r#"
+[columns]
+number = "job_id"
+submit = "submission_time"
+wait = "waiting_time"
+run = "execution_time"
+processors = "requested_number_of_resources"
+user = "user_id"
+"#;
+
+#[test]
+fn pages_of_other_programs_are_unpacked() {
+    for (name, bytes) in OTHERS {
+        let log = open(bytes.to_vec(), &options(MAPPING_OF_OTHERS, &[]));
+        let mut log = log.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut found = Vec::new();
+        while let Some(record) = log.next_record().expect("a good row") {
+            found.push((record.number, record.submit, fields(&record)));
+        }
+        let shown = |at: usize| found[at].2.as_str();
+        assert_eq!(found.len(), 6, "{name}");
+        assert_eq!(shown(0), "7 60 3600.5 2 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1", "{name}");
+        assert_eq!(shown(1), "8 -1 60 1 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 -1 -1 -1", "{name}");
+        assert_eq!(shown(4), "11 5 -1 1 -1 -1 -1 -1 -1 -1 3 -1 -1 -1 -1 -1 -1", "{name}");
+        assert_eq!(found[5].1, Time::from_secs(1_706_698_800 + 50), "{name}");
+    }
+}
+
+#[test]
+fn packings_that_are_not_read_are_named_with_a_remedy() {
+    let brotli = include_bytes!("parquet/brotli-1.parquet").to_vec();
+    assert_eq!(
+        refused(brotli, &options(MAPPING_OF_OTHERS, &[])),
+        "a.parquet: no Parquet that can be read: a column is packed with brotli; write its pages plain, or packed with \
+         snappy, gzip, zstd or lz4"
+    );
+}
+
+/// A file whose whole numbers are packed as differences, and its texts in `encoding`.
+fn delta(encoding: Encoding, version: WriterVersion) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_writer_version(version);
+    let properties = properties.set_dictionary_enabled(false).set_encoding(Encoding::PLAIN);
+    let properties = ["id", "nodes"].into_iter().fold(properties, |properties, name| {
+        properties.set_column_encoding(name.into(), Encoding::DELTA_BINARY_PACKED)
+    });
+    file_with(properties.set_column_encoding("state".into(), encoding).build())
+}
+
+#[test]
+fn pages_in_delta_encodings_are_read() {
+    for encoding in [Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY] {
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            let bytes = delta(encoding, version);
+            let read = |bytes| {
+                let mut log = open(bytes, &options(MAPPING, &[])).expect("a good file");
+                fields(&next(&mut log))
+            };
+            assert_eq!(read(bytes.clone()), read(file(Compression::UNCOMPRESSED)));
+            // Lengths of texts: blocks of 128 values in four parts, two values, the first is 4.
+            let header = [0x80, 1, 4, 2, 8];
+            let at = bytes.windows(header.len()).position(|it| it == header).expect("a list");
+            let mut damaged = bytes;
+            damaged[at + 3] = 3;
+            let error = refused(damaged, &options(MAPPING, &[]));
+            assert!(error.contains("the texts of a page are cut, or more than it says"), "{error}");
+        }
+    }
+}
+
+/// Each byte of a file is changed in turn. There is a log or an error of one line.
+#[test]
+fn damaged_pages_never_panic() {
+    let encodings = [Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY];
+    let deltas = encodings.map(|it| delta(it, WriterVersion::PARQUET_2_0));
+    let deltas = deltas.iter().map(|bytes| (bytes.as_slice(), MAPPING));
+    let others = OTHERS.iter().map(|&(_, bytes)| (bytes, MAPPING_OF_OTHERS));
+    for (bytes, mapping) in others.chain(deltas) {
+        let options = options(mapping, &[]);
+        for at in 0..bytes.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut damaged = bytes.to_vec();
+                damaged[at] ^= change;
+                if let Err(error) = parse_bytes(&damaged, &options, Malformed::Refuse) {
+                    assert!(!error.to_string().contains('\n'), "{error}");
+                }
+            }
+        }
+    }
 }
