@@ -49,6 +49,8 @@ pub(super) struct Job {
     pub(super) is_exclusive: bool,
     /// Start by its log, at a provider that starts jobs as recorded.
     pub(super) recorded: Option<Micros>,
+    /// Its waiting time on the machine of its log.
+    pub(super) recorded_wait: Option<Micros>,
 }
 
 impl Job {
@@ -326,6 +328,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "provider_walltime",
         "recorded_start",
         "exclusive",
+        "recorded_waiting_time",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -353,6 +356,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             limit: row.maybe_time("provider_walltime")?,
             recorded: row.maybe_time("recorded_start")?,
             is_exclusive: row.maybe_integer("exclusive")?.is_some(),
+            recorded_wait: row.maybe_time("recorded_waiting_time")?,
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
             is_initial: row.maybe_text("initial")?.is_some(),

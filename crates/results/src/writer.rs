@@ -788,6 +788,7 @@ fn job_cells<'a>(
     let allocated = all.map(|all| (all, 0)).or_else(own);
     let task = job.task.as_ref();
     let demand = job.demand.as_deref();
+    let logged = job.origin.logged().recorded();
     JobCells {
         job_id: job.number,
         workload: job.workload,
@@ -854,6 +855,8 @@ fn job_cells<'a>(
         nodes: demand.filter(|it| it.apart).map(|it| i64::from(it.chunks)),
         exclusive: demand.filter(|it| it.exclusive).map(|_| true),
         allocated_nodes: nodes.map(|it| (it, 0)),
+        recorded_wait: logged.map(|it| it.wait.as_micros()),
+        recorded_run: logged.map(|it| it.run_time.reveal_to_machine().as_micros()),
         counted: job.initial.is_none(),
     }
 }

@@ -7,6 +7,7 @@ use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never, Number};
 
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
+const LOG_LACKS: Missing = Empty("no log, or the log does not say");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
 const NOT_QUEUED: Missing = Empty("never queued");
 pub(super) const NOT_STARTED: Missing = Empty("never started");
@@ -71,6 +72,8 @@ table! {
     nodes: Option<i64> = Integer, "requested_nodes", "nodes", "nodes that it asks for", Empty("any number"), if_used;
     exclusive: Option<bool> = Integer, "exclusive", "", "1 if it shares its nodes with no other job", Empty("it may share them"), if_used;
     allocated_nodes: Option<ProcessorSet> = Text, "allocated_nodes", "", "its nodes as closed intervals of numbers at its provider, from 0 (table `nodes`)", Empty("never started, or its provider counts processors only"), if_used;
+    recorded_wait: Option<f64> = Seconds, "recorded_waiting_time", "s", "waiting time on the machine of its log", LOG_LACKS, if_used;
+    recorded_run: Option<f64> = Seconds, "recorded_run_time", "s", "run time on the machine of its log", LOG_LACKS, if_used;
     counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down, or of a start state; means of times also leave out `unfinished` jobs", Never;
 }
 
@@ -110,9 +113,12 @@ part! {
     shape: String = Word, "shape";
     outcome: String = Word, "outcome";
     provider: Option<String> = Provider, "provider";
+    processors: i64 = Integer, "requested_number_of_resources";
     submit: f64 = Seconds, "submission_time";
     start: Option<f64> = Seconds, "starting_time";
     left: f64 = Seconds, "left_time";
     waiting_time: Option<f64> = Seconds, "waiting_time";
     bounded_slowdown: Option<f64> = Real, "bounded_slowdown";
+    recorded_wait: Option<f64> = Seconds, "recorded_waiting_time";
+    recorded_run: Option<f64> = Seconds, "recorded_run_time";
 }
