@@ -84,7 +84,7 @@ fn a_perfect_simulation_keeps_its_settings() {
     let folder = Folder::with(&[("site.toml", SITE), ("site.swf", &log(20, wait))]);
     let shown = folder.haggle(&["calibrate", "site.toml"]);
     assert!(
-        shown.contains("note: no other values of these settings have a smaller error"),
+        shown.contains("note: no other values that were tried have a smaller error"),
         "{shown}"
     );
     for line in ["interval, s", "policy.depth"] {

@@ -88,8 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(seed) = args.seed {
         scenario.reseed(seed);
     }
-    let runs = scenario.providers.first().map_or(0, calibrate::runs);
-    let bar = many_runs(Show::unless(args.quiet || args.json), runs as u64, 0);
+    let bar = many_runs(Show::unless(args.quiet || args.json), 0, 0);
     let conduct = Conduct {
         error: match args.error {
             Measure::Absolute => calibrate::Error::Absolute,
@@ -99,7 +98,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         block: args.block.0.as_secs_f64(),
         workers: workers(args.jobs),
         stop: &STOP,
-        watch: &|done| bar.set_position(done as u64),
+        watch: &|done, planned| {
+            bar.set_length(planned as u64);
+            bar.set_position(done as u64);
+        },
     };
     let found = calibrate::calibrate(&mut scenario, &folder, &conduct);
     bar.finish_and_clear();
@@ -118,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         print(&text(args, &found))?;
     }
     if !args.quiet && found.settings.iter().all(|it| it.given == it.fitted) {
-        say("note: no other values of these settings have a smaller error\n");
+        say("note: no other values that were tried have a smaller error\n");
     }
     Ok(Exit::Success)
 }

@@ -11,6 +11,7 @@
 mod errors;
 mod search;
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -63,15 +64,22 @@ impl Setting {
         }
     }
 
-    /// The values of the search: not set, and round numbers as administrators choose them.
-    fn values(self) -> Vec<Option<u32>> {
+    /// The values of the search: not set, the given one, and round numbers as administrators choose them. They begin with
+    /// that of a scheduler that decides most often and examines most jobs.
+    fn values(self, given: Option<u32>) -> Vec<Option<u32>> {
         let round: &[u32] = match self {
             Setting::Interval => {
                 &[5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1_200, 1_800, 3_600]
             }
-            Setting::Depth => &[1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1_000],
+            Setting::Depth => &[1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1_000],
         };
-        std::iter::once(None).chain(round.iter().copied().map(Some)).collect()
+        let mut values = Vec::from_iter(round.iter().copied().map(Some).chain([None, given]));
+        match self {
+            Setting::Interval => values.sort(),
+            Setting::Depth => values.sort_by_key(|it| Reverse(it.unwrap_or(u32::MAX))),
+        }
+        values.dedup();
+        values
     }
 
     /// Its value at a provider; `None` = not set.
@@ -113,8 +121,8 @@ pub struct Conduct<'a> {
     pub workers: usize,
     /// Raised to stop.
     pub stop: &'a AtomicBool,
-    /// Receives the number of finished runs.
-    pub watch: &'a (dyn Fn(usize) + Sync),
+    /// Receives the number of finished runs, and that of all runs which are planned so far.
+    pub watch: &'a (dyn Fn(usize, usize) + Sync),
 }
 
 /// Fitted settings and their errors.
@@ -206,14 +214,6 @@ pub enum CalibrationError {
     Run(#[from] ExperimentError),
 }
 
-/// Number of runs of the search for a provider.
-pub fn runs(provider: &Provider) -> usize {
-    let settings = Setting::of(provider);
-    let given: Point = settings.iter().map(|it| it.value(provider)).collect();
-    let values = Vec::from_iter(settings.iter().map(|it| it.values()));
-    1 + search::points(&given, &values).len()
-}
-
 /// Fits the settings of the only provider of a scenario, and sets them there.
 ///
 /// # Errors
@@ -238,7 +238,8 @@ pub fn calibrate(
         let scenario = changed.as_ref().unwrap_or(scenario);
         errors::of_run(scenario, folder, (split, part), conduct.stop)
     };
-    let values = Vec::from_iter(settings.iter().map(|it| it.values()));
+    let values = settings.iter().zip(&given).map(|(it, &given)| it.values(given));
+    let values = Vec::from_iter(values);
     let found =
         search(&given, &values, conduct, |point| Ok(at(point, Part::Train)?.mean(conduct.error)))?;
     let (first, fitted) = (at(&given, Part::Both)?, at(&found.point, Part::Both)?);
