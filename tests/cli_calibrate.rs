@@ -107,7 +107,7 @@ fn scenarios_that_cannot_be_calibrated_are_refused() {
         (
             "sweep.toml",
             &format!(
-                "{SITE}\n[sweep]\nseeds = 2\n[[sweep.axis]]\npath = \"provider.machine.policy\"\nvalues = [\"easy\", \"fcfs\"]\n"
+                "{SITE}\n[sweep]\nreplications = 2\n[[sweep.axis]]\npath = \"provider.machine.policy\"\nvalues = [\"easy\", \"fcfs\"]\n"
             ),
         ),
         ("two.toml", &format!("{SITE}\n[[provider]]\nname = \"other\"\nprocessors = 4\n")),
@@ -118,7 +118,7 @@ fn scenarios_that_cannot_be_calibrated_are_refused() {
         ("unknown.toml", "no job of the scenario has a recorded start"),
         ("recorded.toml", "policy \"recorded\" has no settings to fit"),
         ("two.toml", "the scenario has 2 providers"),
-        ("sweep.toml", "runs"),
+        ("sweep.toml", "the scenario is a sweep of 4 runs"),
         ("site.toml --train 100%", "leaves one part without jobs"),
         ("site.toml --block 0s", "a block of no time has no jobs"),
         ("site.toml -o site.toml", "exists already"),

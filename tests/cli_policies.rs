@@ -22,7 +22,7 @@ fn a_key_of_another_policy_is_an_unknown_key() {
        ·                           ─────┬─────
        ·                                ╰── unknown key
        ╰────
-      help: it is a key of "conservative"; with `name = "easy"` there are `name`, `order`
+      help: it is a key of "conservative"; with `name = "easy"` there are `depth`, `name`, `order`
 
     error: it.toml has 1 problem
     "#);
@@ -184,9 +184,9 @@ fn passes_at_intervals_start_jobs_as_the_manual_says() {
         assert_eq!(found, starts.map(|it| Some(f64::from(it))), "{settings:?}");
     }
     // The second job could start at 130 s, and the fourth one at 30 s.
-    let told = unwrapped(&folder.haggle(&["explain", "run-1", "2"]));
+    let told = unwrapped(&folder.haggle(&["explain", "run-1", "jobs!2"]));
     assert!(told.contains("enough free: until the next scheduling pass"), "{told}");
-    let told = unwrapped(&folder.haggle(&["explain", "run-3", "4"]));
+    let told = unwrapped(&folder.haggle(&["explain", "run-3", "jobs!4"]));
     assert!(
         told.contains(
             "it stood behind 2 jobs, and a pass examines 1 job behind the head of the queue"

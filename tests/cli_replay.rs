@@ -104,7 +104,7 @@ fn jobs_start_as_recorded_beside_a_policy() {
     }
 }
 
-/// Waits by the log: 5, 9, 9 and 27 s, with run times of 10, 10, 4 and 5 s; under EASY 0, 14, 0 and 12 s.
+/// Waits by the log: 5, 9, 9 and 27 s, with run times of 10, 10, 4 and 5 s; under EASY 0, 9, 0 and 17 s.
 #[test]
 fn any_policy_has_the_log_beside_it() {
     let folder = Folder::with(&[("log.swf", RECORDED)]);
@@ -129,6 +129,7 @@ fn any_policy_has_the_log_beside_it() {
     }
     assert_eq!(waits.len(), 4);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / 4.0;
+    assert_eq!((mean(&waits), mean(&differences)), (6.5, -6.0));
     assert_eq!(beside["simulated"]["mean_waiting_time"], mean(&waits));
     assert_eq!(beside["mean_difference"], mean(&differences));
     let absolute = Vec::from_iter(differences.iter().map(|it| it.abs()));
@@ -141,7 +142,26 @@ fn any_policy_has_the_log_beside_it() {
     // Blocks of a second have one job each.
     let blocks = ["compare", "easy", "--recorded", "--block", "1s", "--json"];
     assert_eq!(json_of(&folder.haggle(&blocks))["difference"]["n"], 4);
-    insta::assert_snapshot!(folder.haggle(&["compare", "easy", "--recorded", "--block", "2s"]), @"");
+    // Blocks of two jobs have sums of -5 and -19: deviations of 3.5 from the mean, and t(1) = 12.706.
+    insta::assert_snapshot!(folder.haggle(&["compare", "easy", "--recorded", "--block", "2s"]), @"
+    exit code: 0
+    ----- stdout -----
+    4 jobs with recorded starts: 3 started earlier than recorded, 0 later, 1 as recorded
+    1 more without a recorded start
+
+      mean waiting time, s   mean  95 % of it  blocks
+      as recorded           12.50     ± 69.88       2
+      in the run             6.50     ± 25.41       2
+      difference               -6     ± 44.47       2
+      absolute difference       6     ± 44.47       2
+    a block has the jobs that were submitted within 2s
+
+      largest differences  processors  recorded, s  start, s  later, s  provider
+      log!4                         4           30        20       -10  machine
+      log!3                         1           11         2        -9  machine
+      log!1                         3            5         0        -5  machine
+    ----- stderr -----
+    ");
     let plot = ["plot", "easy", "--kind", "waiting-ecdf", "--recorded", "-o", "it.svg"];
     let plotted = folder.haggle(&plot);
     assert!(plotted.starts_with("exit code: 0\n"), "{plotted}");

@@ -20,7 +20,7 @@ use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
 use crate::report::{say, warn};
 
-/// Fit a provider's scheduling interval and backfill depth to the starts recorded in a log
+/// Fit a provider's scheduling interval and backfill depth to its log
 ///
 /// The scenario has one provider with policy "easy", "conservative" or "fcfs", and jobs of a log with waiting times. The
 /// keys `interval` of the provider and `depth` of policy "easy" are fitted to the first part of the log. Errors of
@@ -152,8 +152,11 @@ fn check(args: &Args) -> Result<(), Error> {
 /// The only variant of a scenario.
 fn single(experiment: Experiment) -> Result<Scenario, Error> {
     let runs = experiment.runs().count();
-    if experiment.variants.len() > 1 {
-        return Err(Error::SweepIsNoRun { runs });
+    if runs > 1 {
+        return Err(Error::Unfit {
+            message: format!("the scenario is a sweep of {runs} runs"),
+            hint: "a calibration fits one run: remove [sweep]".to_owned(),
+        });
     }
     let first = experiment.runs().next().map(|run| run.scenario());
     first.ok_or(Error::NoSuchRun { number: 0, runs })
