@@ -23,7 +23,7 @@ use super::table::{alike, count, exact_seconds, lines, number, row};
 use super::{Error, complete, open_run, print};
 use crate::exit::Exit;
 
-/// Compare two runs, job by job, two sweeps, run by run, the variants of one sweep, or a run and its log
+/// Compare two runs, two sweeps, the variants of one sweep, or a run and its log
 ///
 /// Jobs are compared one by one if both runs had them with the same workload, number, submission, processors, request
 /// and run time. Of sweeps, runs of one variant and seed are compared. All tables are read and checked against the
