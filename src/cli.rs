@@ -7,8 +7,9 @@ use crate::commands::live;
 #[cfg(feature = "view")]
 use crate::commands::view;
 use crate::commands::{
-    self, branch, compare, completions, explain, export, failures, forecast, help, jobs, list, new,
-    plot, replay, reproduce, run, schema, show, sweep, validate, verify, workflow, workload,
+    self, branch, calibrate, compare, completions, explain, export, failures, forecast, help, jobs,
+    list, new, plot, replay, reproduce, run, schema, show, sweep, validate, verify, workflow,
+    workload,
 };
 use crate::exit::{self, Exit};
 use crate::interrupt;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     #[cfg(feature = "live")]
     Live(live::Args),
     Forecast(forecast::Args),
+    Calibrate(calibrate::Args),
     Jobs(jobs::Args),
     New(new::Args),
     Workload(workload::Args),
@@ -102,6 +104,7 @@ impl Command {
             #[cfg(feature = "live")]
             Command::Live(args) => live::run(args),
             Command::Forecast(args) => forecast::run(args),
+            Command::Calibrate(args) => calibrate::run(args),
             Command::Jobs(args) => jobs::run(args),
             Command::New(args) => new::run(args),
             Command::Workload(args) => workload::run(args),

@@ -28,6 +28,7 @@ use crate::report::say;
 use crate::visible::visible;
 
 pub(crate) mod branch;
+pub(crate) mod calibrate;
 pub(crate) mod cluster;
 pub(crate) mod compare;
 mod complete;

@@ -1,6 +1,6 @@
 //! `policy` is a word, or a table with the keys that this policy has.
 
-use crate::command::{Folder, VALID, stderr_of, unwrapped};
+use crate::command::{Folder, VALID, json_of, stderr_of, unwrapped};
 
 /// The small scenario with this key added to its provider.
 fn with(policy: &str) -> String {
@@ -22,7 +22,7 @@ fn a_key_of_another_policy_is_an_unknown_key() {
        ·                           ─────┬─────
        ·                                ╰── unknown key
        ╰────
-      help: it is a key of "conservative"; with `name = "easy"` there are `name`, `order`
+      help: it is a key of "conservative"; with `name = "easy"` there are `depth`, `name`, `order`
 
     error: it.toml has 1 problem
     "#);
@@ -133,6 +133,110 @@ fn a_key_is_set_below_a_word() {
 
     error: --set has 1 problem
     "#);
+}
+
+/// The example of docs/policies.md.
+const PASSES: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 3, requested = "5min", run = "2min 10s" },
+    { submit = "10s", processors = 4, requested = "1min", run = "1min" },
+    { submit = "20s", processors = 2, requested = "30s", run = "30s" },
+    { submit = "30s", processors = 1, requested = "1min 30s", run = "50s" },
+]
+
+[[provider]]
+name = "machine"
+processors = 4
+policy = { name = "easy" }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "machine"
+"#;
+
+#[test]
+fn passes_at_intervals_start_jobs_as_the_manual_says() {
+    let folder = Folder::with(&[("it.toml", PASSES)]);
+    let depth = |depth: u32| format!("provider.machine.policy.depth={depth}");
+    let interval = "provider.machine.interval=\"1min\"".to_owned();
+    for (place, (settings, starts)) in [
+        (vec![], [0, 130, 190, 30]),
+        (vec![interval.clone()], [0, 180, 240, 60]),
+        (vec![interval.clone(), depth(2)], [0, 180, 240, 60]),
+        (vec![interval, depth(1)], [0, 180, 240, 240]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let run = format!("run-{place}");
+        let mut arguments = vec!["run", "it.toml", "--check", "-o", &run];
+        settings.iter().for_each(|it| arguments.extend(["--set", it]));
+        let ran = folder.haggle(&arguments);
+        assert!(ran.starts_with("exit code: 0\n"), "{ran}");
+        let jobs =
+            ["jobs", &run, "--columns", "job_id,starting_time", "--sort", "job_id", "--json"];
+        let jobs = json_of(&folder.haggle(&jobs));
+        let jobs = jobs.as_array().expect("jobs").iter();
+        let found = Vec::from_iter(jobs.map(|it| it["starting_time"].as_f64()));
+        assert_eq!(found, starts.map(|it| Some(f64::from(it))), "{settings:?}");
+    }
+    // The second job could start at 130 s, and the fourth one at 30 s.
+    let told = unwrapped(&folder.haggle(&["explain", "run-1", "jobs!2"]));
+    assert!(told.contains("enough free: until the next scheduling pass"), "{told}");
+    let told = unwrapped(&folder.haggle(&["explain", "run-3", "jobs!4"]));
+    assert!(
+        told.contains(
+            "it stood behind 2 jobs, and a pass examines 1 job behind the head of the queue"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_interval_is_refused_beside_work_at_any_time() {
+    let folder = Folder::with(&[(
+        "log.swf",
+        "; MaxProcs: 4\n1 0 5 10 3 -1 -1 3 20 -1 1 -1 -1 -1 -1 -1 -1 -1\n",
+    )]);
+    let told = |text: &str| {
+        std::fs::write(folder.path().join("it.toml"), text).expect("it can be written");
+        unwrapped(&folder.haggle(&["validate", "it.toml"]))
+    };
+    let with = |policy: &str| {
+        PASSES.replace(
+            "policy = { name = \"easy\" }",
+            &format!("policy = \"{policy}\"\ninterval = \"1min\""),
+        )
+    };
+    let fine = told(&with("conservative"));
+    assert!(fine.starts_with("exit code: 0\n") && !fine.contains("no effect"), "{fine}");
+    for (text, wanted) in [
+        (with("edf"), "policy \"edf\" of provider \"machine\" answers or starts jobs at any time"),
+        (
+            with("easy")
+                + "[[maintenance]]\nof = [\"machine\"]\nfrom = \"1min\"\nuntil = \"2min\"\n",
+            "has maintenance, which begins at any time",
+        ),
+        (
+            with("easy").replace("1min\"\n\n[[user", "1min\"\npasses = \"event\"\n\n[[user"),
+            "decides after each event",
+        ),
+        (
+            with("easy").replace("\"1min\"\n\n[[user", "\"0s\"\n\n[[user"),
+            "without a time between passes",
+        ),
+        (
+            with("easy")
+                + "[[change]]\nat = \"1min\"\nset = { \"provider.machine.policy\" = \"fcfs\" }\n",
+            "may replace the queue of provider \"machine\" between two passes",
+        ),
+    ] {
+        let said = told(&text);
+        assert!(!said.starts_with("exit code: 0") && said.contains(wanted), "{text}: {said}");
+    }
 }
 
 /// A provider that starts jobs as recorded plans nothing ahead, and reads the waiting times of logs alone.

@@ -104,6 +104,91 @@ fn jobs_start_as_recorded_beside_a_policy() {
     }
 }
 
+/// Waits by the log: 5, 9, 9 and 27 s, with run times of 10, 10, 4 and 5 s; under EASY 0, 9, 0 and 17 s.
+#[test]
+fn any_policy_has_the_log_beside_it() {
+    let folder = Folder::with(&[("log.swf", RECORDED)]);
+    folder.haggle(&["replay", "log.swf", "-o", "easy", "--check"]);
+    let shown = json_of(&folder.haggle(&["replay", "log.swf", "--json"]));
+    let beside = &shown["all"]["as_recorded"];
+    assert_eq!(beside["jobs"], 4);
+    assert_eq!(
+        (&beside["mean_waiting_time"], &beside["median_waiting_time"]),
+        (&json!(12.5), &json!(9.0))
+    );
+    let (mut waits, mut differences) = (Vec::new(), Vec::new());
+    let columns = "waiting_time,recorded_waiting_time";
+    let jobs = json_of(&folder.haggle(&["jobs", "easy", "--columns", columns, "--json"]));
+    for job in jobs.as_array().expect("a list of jobs") {
+        let number = |column: &str| job[column].as_f64();
+        if let Some((wait, recorded)) = number("waiting_time").zip(number("recorded_waiting_time"))
+        {
+            waits.push(wait);
+            differences.push(wait - recorded);
+        }
+    }
+    assert_eq!(waits.len(), 4);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / 4.0;
+    assert_eq!((mean(&waits), mean(&differences)), (6.5, -6.0));
+    assert_eq!(beside["simulated"]["mean_waiting_time"], mean(&waits));
+    assert_eq!(beside["mean_difference"], mean(&differences));
+    let absolute = Vec::from_iter(differences.iter().map(|it| it.abs()));
+    assert_eq!(beside["mean_absolute_difference"], mean(&absolute));
+    assert!(mean(&absolute) > 0.0);
+    let compared = json_of(&folder.haggle(&["compare", "easy", "--recorded", "--json"]));
+    assert_eq!((&compared["jobs"], &compared["unknown"]), (&json!(4), &json!(1)));
+    assert_eq!(compared["difference"]["mean"], mean(&differences));
+    assert_eq!(compared["difference"]["half_width"], Value::Null, "all jobs are of one week");
+    // Blocks of a second have one job each.
+    let blocks = ["compare", "easy", "--recorded", "--block", "1s", "--json"];
+    assert_eq!(json_of(&folder.haggle(&blocks))["difference"]["n"], 4);
+    // Blocks of two jobs have sums of -5 and -19: deviations of 3.5 from the mean, and t(1) = 12.706.
+    insta::assert_snapshot!(folder.haggle(&["compare", "easy", "--recorded", "--block", "2s"]), @"
+    exit code: 0
+    ----- stdout -----
+    4 jobs with recorded starts: 3 started earlier than recorded, 0 later, 1 as recorded
+    1 more without a recorded start
+
+      mean waiting time, s   mean  95 % of it  blocks
+      as recorded           12.50     ± 69.88       2
+      in the run             6.50     ± 25.41       2
+      difference               -6     ± 44.47       2
+      absolute difference       6     ± 44.47       2
+    a block has the jobs that were submitted within 2s
+
+      largest differences  processors  recorded, s  start, s  later, s  provider
+      log!4                         4           30        20       -10  machine
+      log!3                         1           11         2        -9  machine
+      log!1                         3            5         0        -5  machine
+    ----- stderr -----
+    ");
+    let plot = ["plot", "easy", "--kind", "waiting-ecdf", "--recorded", "-o", "it.svg"];
+    let plotted = folder.haggle(&plot);
+    assert!(plotted.starts_with("exit code: 0\n"), "{plotted}");
+    assert!(folder.read("it.svg").contains("as recorded"));
+}
+
+#[test]
+fn a_run_without_recorded_times_has_no_log_beside_it() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    folder.haggle(&["replay", "log.swf", "-o", "easy", "--quiet"]);
+    for (arguments, wanted) in [
+        ("compare easy --recorded", "no job of `easy` has a recorded start"),
+        ("compare easy --recorded --block 0s", "a block of no time has no jobs"),
+        ("compare easy easy --recorded", "cannot be used with"),
+        ("plot easy --kind waiting-ecdf --recorded", "no job has recorded times"),
+        ("plot easy --kind utilisation --recorded", "\"utilisation\" does not use --recorded"),
+    ] {
+        let shown = folder.haggle(&Vec::from_iter(arguments.split(' ')));
+        assert!(
+            !shown.starts_with("exit code: 0") && shown.contains(wanted),
+            "{arguments}: {shown}"
+        );
+    }
+    let shown = json_of(&folder.haggle(&["replay", "log.swf", "--json"]));
+    assert_eq!(shown["all"]["as_recorded"], Value::Null);
+}
+
 #[test]
 fn recorded_starts_are_explained() {
     let folder = Folder::with(&[("log.swf", RECORDED)]);

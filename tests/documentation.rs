@@ -81,6 +81,7 @@ fn what_help_shows_works() {
         );
     }
     carry_out(&folder, "haggle run scenarios/workflows.toml -o runs/pipeline");
+    carry_out(&folder, "haggle run scenarios/calibrate.toml -o runs/of-log");
     for place in ["sweeps/monday", "sweeps/tuesday"] {
         carry_out(&folder, &format!("haggle sweep scenarios/sweep.toml -o {place}"));
     }

@@ -22,8 +22,9 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 40] = [
+const BASES: [&str; 41] = [
     "queue",
+    "passes",
     "initial",
     "grid-initial",
     "bags",

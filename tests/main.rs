@@ -7,6 +7,7 @@ mod cli_bargaining;
 mod cli_bounds;
 mod cli_branch;
 mod cli_broken_parts;
+mod cli_calibrate;
 mod cli_compare;
 mod cli_dependencies;
 mod cli_ends;

@@ -29,6 +29,8 @@ pub struct Ask {
     pub dates: bool,
     /// True if distribution functions are shown as 1 - F.
     pub complement: bool,
+    /// True if distribution functions have a curve of the times that logs have recorded.
+    pub recorded: bool,
     /// Ends of its x axis.
     pub x_limits: Limits,
     /// Ends of its y axis.

@@ -77,6 +77,7 @@ impl FigureKind {
                 "x-range",
                 "y-range",
                 "complement",
+                "recorded",
                 "group-by",
                 "providers",
                 "from",

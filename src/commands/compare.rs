@@ -1,5 +1,6 @@
 //! `haggle compare`: the differences between two runs, or between two sweeps.
 
+mod recorded;
 mod sweep;
 mod within;
 
@@ -10,6 +11,7 @@ use crate::experiment::compare::{
     AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, KeyDifference, MetricPair,
     compare, metrics_of_groups,
 };
+use crate::scenario::quantity::TimeSpan;
 use clap::builder::StringValueParser;
 use haggle_results::metrics::named::spelling;
 use serde_json::json;
@@ -21,7 +23,7 @@ use super::table::{alike, count, exact_seconds, lines, number, row};
 use super::{Error, complete, open_run, print};
 use crate::exit::Exit;
 
-/// Compare two runs, job by job, two sweeps, run by run, or the variants of one sweep
+/// Compare two runs, two sweeps, the variants of one sweep, or a run and its log
 ///
 /// Jobs are compared one by one if both runs had them with the same workload, number, submission, processors, request
 /// and run time. Of sweeps, runs of one variant and seed are compared. All tables are read and checked against the
@@ -29,22 +31,33 @@ use crate::exit::Exit;
 ///
 /// With --against, each other value of an axis of one sweep is compared with the given value, seed by seed. All
 /// variants draw the same random numbers, so these differences are known more precisely than the means.
+///
+/// With --recorded, the starts of one run are compared with those in the log of its jobs. Jobs of one time wait in one
+/// queue, so the intervals count blocks of time, not jobs, as independent.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle compare runs/first runs/second  # exit code 1: they differ
   haggle compare runs/first runs/second --json | jq .jobs.earlier
   haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time
-  haggle compare sweeps/monday --against policy=easy  # policies that are better, and by how much")]
+  haggle compare sweeps/monday --against policy=easy  # policies that are better, and by how much
+  haggle compare runs/of-log --recorded  # starts beside those in the log
+  haggle compare runs/of-log --recorded --block 1d --json")]
 pub(crate) struct Args {
     /// Folder of the first run, or sweep
     #[arg(value_name = "A")]
     a: PathBuf,
     /// Folder of the second run, or sweep
-    #[arg(value_name = "B", required_unless_present = "against")]
+    #[arg(value_name = "B", required_unless_present_any = ["against", "recorded"])]
     b: Option<PathBuf>,
     /// Compare all other values of an axis of one sweep with this one
     #[arg(long, value_name = "AXIS=VALUE", value_parser = within::axis_value, conflicts_with = "b")]
     against: Option<(String, String)>,
+    /// Compare the starts of one run with those in the log of its jobs
+    #[arg(long, conflicts_with_all = ["b", "against", "metrics"])]
+    recorded: bool,
+    /// Length of the blocks of time that count as independent
+    #[arg(long, value_name = "TIME", default_value = "1w", requires = "recorded")]
+    block: TimeSpan,
     /// Number of listed jobs, of those whose starts differ most
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
@@ -60,6 +73,9 @@ pub(crate) struct Args {
 
 /// Compares.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    if args.recorded {
+        return recorded::run(args);
+    }
     let Some(b) = &args.b else { return within::run(args) };
     match (is_sweep(&args.a), is_sweep(b)) {
         (true, true) => return sweep::run(args, b),

@@ -149,7 +149,7 @@ fn levels(given: &[u32]) -> Vec<u32> {
     levels
 }
 
-fn workers(given: Option<NonZeroUsize>) -> usize {
+pub(super) fn workers(given: Option<NonZeroUsize>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     given.map_or_else(cores, NonZeroUsize::get)
 }
@@ -332,7 +332,7 @@ fn drawn(jobs: &[Waiting], levels: &[u32]) -> Figure {
 }
 
 /// Writes a text into a file, which is complete or does not exist.
-fn write(text: &str, path: &Path, force: bool) -> Result<(), Error> {
+pub(super) fn write(text: &str, path: &Path, force: bool) -> Result<(), Error> {
     let mut out = Output::create(path, force)?;
     out.write_all(text.as_bytes()).map_err(|error| failed(path, error))?;
     out.finish()

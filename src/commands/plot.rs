@@ -34,6 +34,7 @@ use crate::exit::Exit;
   haggle plot sweeps/monday --kind lines --against policy=easy -o paired.svg
   haggle plot runs/first --kind waiting-ecdf --y-range 80%..100% -o tail.png
   haggle plot runs/first --kind waiting-ecdf --complement -o tail-log.png
+  haggle plot runs/of-log --kind waiting-ecdf --recorded -o beside-log.png
   haggle plot runs/first --kind gantt --size 88x60mm --title '' -o column.pdf")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
@@ -98,6 +99,9 @@ pub(crate) struct Args {
     /// Show the share of jobs above each value, 1 - F, on a logarithmic axis, which makes tails of an ECDF readable
     #[arg(long)]
     complement: bool,
+    /// Draw a further curve in an ECDF of waiting times or bounded slowdowns: the same jobs, as recorded in their log
+    #[arg(long)]
+    recorded: bool,
     /// Draw differences of the runs of a sweep to those with this value of an axis, seed by seed, such as policy=easy;
     /// can be given for several axes
     #[arg(long, value_name = "AXIS=VALUE", value_parser = axis_value)]
@@ -311,6 +315,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.x_range = args.x_range.or(figure.x_range);
         figure.y_range = args.y_range.or(figure.y_range);
         figure.complement |= args.complement;
+        figure.recorded |= args.recorded;
         if !args.against.is_empty() {
             let value = |(axis, value): &(String, String)| (axis.clone(), value.clone().into());
             figure.against = Some(args.against.iter().map(value).collect());
@@ -358,6 +363,7 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
         ("x-range", args.x_range.is_some()),
         ("y-range", args.y_range.is_some()),
         ("complement", args.complement),
+        ("recorded", args.recorded),
         ("job", !args.jobs.is_empty()),
         ("group-by", args.group_by.is_some()),
         ("providers", !args.providers.is_empty()),

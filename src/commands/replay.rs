@@ -1,12 +1,10 @@
 //! `haggle replay`: one log under one policy or several, without a scenario file.
 
-mod recorded;
 mod text;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome};
 use crate::scenario::file::{Compression, Overrun, Passes, TableFormat};
@@ -15,8 +13,8 @@ use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Scenario, Source, file};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
-use haggle_model::Job;
 use haggle_results::Existing;
+use haggle_results::metrics::AsRecorded;
 use haggle_workloads::logs;
 use haggle_workloads::swf::Malformed;
 use serde::Serialize;
@@ -28,7 +26,6 @@ use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn_of};
-use recorded::{Baseline, Totals};
 use text::{as_text, side_by_side};
 
 /// Replay a log on one machine, under one policy or several
@@ -183,7 +180,7 @@ impl Policy {
         let order = args.order.clone();
         match self {
             Policy::Fcfs => file::Policy::Fcfs { order },
-            Policy::Easy => file::Policy::Easy { order },
+            Policy::Easy => file::Policy::Easy { order, depth: None },
             Policy::Conservative => {
                 let compression = args.compression.unwrap_or_default();
                 file::Policy::Conservative { order, compression }
@@ -241,12 +238,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         );
     }
     let mut outcomes = Vec::new();
-    // Figures of the same jobs on their original machine.
-    let mut recorded = None;
     for (scenario, &policy) in scenarios.iter().zip(policies) {
-        let (outcome, totals) = replay(args, policy, scenario, &warnings)?;
-        // The same for every policy, because the jobs are the same.
-        recorded = totals;
+        let outcome = replay(args, policy, scenario, &warnings)?;
         if !args.quiet {
             // Mistakes of a log are the same under every policy.
             if outcomes.is_empty() {
@@ -263,15 +256,18 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         }
         outcomes.push((scenario, outcome));
     }
+    // The same for every policy, because the jobs are the same.
+    let recorded =
+        outcomes.first().and_then(|(_, outcome)| outcome.summary.all.as_recorded.clone());
     if recorded.is_none() && !args.quiet {
         say("note: the log has no waiting times (field 3) to compare with\n");
     }
     if args.json {
-        return print_told(policies, &outcomes, recorded.as_ref());
+        return print_told(policies, &outcomes, recorded.as_deref());
     }
-    print(&match (outcomes.as_slice(), &recorded) {
+    print(&match (outcomes.as_slice(), recorded.as_deref()) {
         ([(scenario, outcome)], None) => as_text(args, scenario, outcome),
-        (several, recorded) => side_by_side(args, several, recorded.as_ref()),
+        (several, recorded) => side_by_side(args, several, recorded),
     })?;
     Ok(Exit::Success)
 }
@@ -282,14 +278,14 @@ struct Beside<'r, T> {
     #[serde(flatten)]
     told: T,
     #[serde(skip_serializing_if = "Option::is_none")]
-    as_recorded: Option<&'r Baseline>,
+    as_recorded: Option<&'r AsRecorded>,
 }
 
 /// Prints the results as JSON; several policies each under their name.
 fn print_told(
     policies: &[Policy],
     outcomes: &[(&Scenario, Outcome)],
-    as_recorded: Option<&Baseline>,
+    as_recorded: Option<&AsRecorded>,
 ) -> Result<Exit, Error> {
     match outcomes {
         [(scenario, outcome)] => print_json(&Beside { told: told(scenario, outcome), as_recorded }),
@@ -304,13 +300,13 @@ fn print_told(
     Ok(Exit::Success)
 }
 
-/// Replays the log under one policy; also returns the recorded figures of the log.
+/// Replays the log under one policy.
 fn replay(
     args: &Args,
     policy: Policy,
     scenario: &Scenario,
     warnings: &[String],
-) -> Result<(Outcome, Option<Baseline>), Error> {
+) -> Result<Outcome, Error> {
     let several = args.policy.len() > 1;
     let destination = args.output.as_ref().map(|folder| Destination {
         folder: if several { folder.join(policy.word()) } else { folder.clone() },
@@ -327,17 +323,8 @@ fn replay(
         check: args.check,
         warnings,
     };
-    let machine = scenario.providers.first().map_or(0, |machine| machine.processors);
-    let totals = Arc::new(Mutex::new(Totals::new(machine)));
-    let add = {
-        let totals = Arc::clone(&totals);
-        move |job: &Job| totals.lock().unwrap_or_else(PoisonError::into_inner).add(job)
-    };
     // The bar ends with `watch`, before any output.
-    let from = Path::new("");
-    let outcome = experiment::run_and_see(scenario, from, destination.as_ref(), &conduct, add)?;
-    let baseline = totals.lock().unwrap_or_else(PoisonError::into_inner).baseline();
-    Ok((outcome, baseline))
+    Ok(experiment::run(scenario, Path::new(""), destination.as_ref(), &conduct)?)
 }
 
 /// The first policy that is named twice.

@@ -1,6 +1,6 @@
 //! A provider as a scenario describes it.
 
-use haggle_model::{ActorId, Disclosure, ProviderId, Span};
+use haggle_model::{ActorId, Disclosure, ProviderId, Span, Time};
 use haggle_scheduling::{MAX_ATTEMPTS, Overrun, Passes, Scheduling};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct ProviderConfig {
     /// Frequency of its decisions. A scheduler that bargains or takes parts of jobs decides once an
     /// instant.
     pub passes: Passes,
+    /// Time between its decisions, which then are at multiples of it; `None` = whenever something changes. Between
+    /// them, its scheduler is notified of nothing.
+    pub interval: Option<Span>,
     /// Treatment of jobs that run over their request.
     pub overrun: Overrun,
     /// Treatment of rigid jobs whose processors fail.
@@ -51,6 +54,16 @@ pub struct ProviderConfig {
 }
 
 impl ProviderConfig {
+    /// The first time from `time` on at which the scheduler may decide.
+    pub(super) fn next_pass(&self, time: Time) -> Time {
+        self.interval.map_or(time, |interval| time.next_multiple_of(interval))
+    }
+
+    /// A planned time, up to the first pass behind it if it begins at a pass.
+    pub(super) fn up_to_a_pass(&self, span: Span) -> Span {
+        self.next_pass(Time::ZERO + span) - Time::ZERO
+    }
+
     /// A provider of reference processors. It stops work at the end of its request, starts lost
     /// jobs again, and discloses no more than it must.
     pub fn new(id: ProviderId, processors: u32, scheduler: Scheduling) -> ProviderConfig {
@@ -60,6 +73,7 @@ impl ProviderConfig {
             speed: 1.0,
             scheduler,
             passes: Passes::default(),
+            interval: None,
             overrun: Overrun::Kill,
             on_failure: OnFailure::Restart,
             store: None,

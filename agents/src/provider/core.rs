@@ -110,8 +110,10 @@ impl Core {
 impl Turn<'_> {
     /// A rigid job has ended: notifies the scheduler, now or when it is up again.
     pub(super) fn job_finished(&mut self, job: Killed) {
+        let is_between_passes = self.is_between_passes();
         match &mut self.core.mailbox {
             Some(mailbox) => mailbox.jobs.push(job),
+            None if is_between_passes => self.tell_later().jobs.push(job),
             None => self.core.scheduler.finished(self.now, job.slot),
         }
     }
@@ -146,12 +148,23 @@ impl Turn<'_> {
         }
     }
 
+    /// The time of the scheduler: it has the knowledge of its last pass, and decides at the next one.
+    pub(super) fn pass(&self) -> Time {
+        self.core.config.next_pass(self.now)
+    }
+
+    /// True if the scheduler is notified of nothing now.
+    pub(super) fn is_between_passes(&self) -> bool {
+        self.pass() > self.now
+    }
+
     /// The record of failures and repairs. The scheduler is notified when all of this instant have
-    /// happened, or when it restarts.
+    /// happened, with its next pass, or when it restarts.
     pub(super) fn tell_later(&mut self) -> &mut Mailbox {
-        let Turn { core, now, out } = self;
+        let pass = self.pass();
+        let Turn { core, out, .. } = self;
         core.mailbox.get_or_insert_with(|| {
-            out.set(*now, Timer::Settle);
+            out.set(pass, Timer::Settle);
             Box::default()
         })
     }

@@ -72,7 +72,8 @@ impl Services {
 
     /// Gives a message to the service that expects it; `false` if none does.
     pub(super) fn take(&mut self, turn: &mut Turn<'_>, from: ActorId, message: Message) -> bool {
-        if asks_of_queue(&message) {
+        // Between passes, the scheduler does not know the jobs that have arrived.
+        if asks_of_queue(&message) && !turn.is_between_passes() {
             self.jobs.join_queue(turn);
         }
         self.jobs.on_message(&message);
@@ -92,7 +93,7 @@ impl Services {
             Message::Reservation(message) => self.on_reservation(turn, from, message),
             Message::Query(message) => self.jobs.on_query(turn, from, message),
             Message::Reallocation(message) => {
-                if message == ReallocationMessage::WaitingRequest {
+                if message == ReallocationMessage::WaitingRequest && !turn.is_between_passes() {
                     // A job that is due does not wait.
                     self.decide(turn);
                 }

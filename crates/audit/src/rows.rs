@@ -53,6 +53,8 @@ pub(super) struct Job {
     pub(super) follows: bool,
     /// True if its user still held it when the run stopped.
     pub(super) is_held: bool,
+    /// Its waiting time on the machine of its log.
+    pub(super) recorded_wait: Option<Micros>,
 }
 
 impl Job {
@@ -332,6 +334,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "exclusive",
         "preceding_job",
         "held",
+        "recorded_waiting_time",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -361,6 +364,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             is_exclusive: row.maybe_integer("exclusive")?.is_some(),
             follows: row.maybe_integer("preceding_job")?.is_some(),
             is_held: row.maybe_integer("held")?.is_some(),
+            recorded_wait: row.maybe_time("recorded_waiting_time")?,
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
             is_initial: row.maybe_text("initial")?.is_some(),

@@ -126,6 +126,19 @@ fn recorded(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     }
 }
 
+/// Waiting times of a group of jobs beside those of their logs.
+fn as_recorded(group: &Group, jobs: &[&Job], findings: &mut Findings) {
+    let done = jobs.iter().filter(|it| it.is_done());
+    let waits = Vec::from_iter(done.filter_map(|it| it.waited.zip(it.recorded_wait)));
+    let told = group.as_recorded.as_deref();
+    let rule = "the summary counts recorded waiting times as `jobs` does";
+    findings.equal(rule, &group.name, waits.len() as u64, told.map_or(0, |it| it.jobs));
+    let sum: i128 = waits.iter().map(|(waited, recorded)| i128::from(waited - recorded)).sum();
+    let mean = told.map(|_| sum as f64 / waits.len() as f64 / SECOND);
+    let rule = "`as_recorded.mean_difference` is that of `jobs`";
+    findings.close(rule, &group.name, mean, told.map(|it| it.mean_difference));
+}
+
 /// Counts and means of a group of jobs.
 fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     let name = &group.name;
@@ -149,6 +162,7 @@ fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     }
     promises(group, jobs, findings);
     recorded(group, jobs, findings);
+    as_recorded(group, jobs, findings);
     let of = |value: fn(&Job) -> Option<f64>| {
         // Failed and unfinished jobs are left out, as in the distributions of the summary.
         let values = jobs.iter().filter(|it| it.is_done() && it.started.is_some());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use haggle_agents::grid::GridPlan;
-use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
+use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo, Span};
 
 use super::grid;
 use super::plans::scheduler;
@@ -22,6 +22,15 @@ const DATA_NETWORK: &str = "(data network)";
 
 /// Words between a local scheduler and the next one of the same provider.
 pub const CHANGED: &str = "; from ";
+
+/// Words before the interval of a local scheduler, s.
+const EVERY: &str = ", a pass every ";
+
+/// Time between the passes of a local scheduler in words; `None` if it decides at each event.
+pub(super) fn interval(scheduler: &str) -> Option<Span> {
+    let (_, seconds) = scheduler.split_once(EVERY)?;
+    seconds.strip_suffix(" s")?.parse().ok().map(Span::from_secs_f64)
+}
 
 /// The label of jobs that changes submit. A scenario cannot use this name.
 pub(super) const SUBMITTED: &str = "(submitted)";
@@ -115,7 +124,11 @@ fn failing(scenario: &Scenario) -> BTreeSet<&str> {
 fn local_scheduler(scenario: &Scenario, provider: &file::Provider) -> String {
     let words = |scenario: &Scenario, it: &file::Provider| {
         let scheduler = scenario.scheduling_of(it);
-        scheduler.map_or_else(|it| it.to_string(), |it| it.to_string())
+        let scheduler = scheduler.map_or_else(|it| it.to_string(), |it| it.to_string());
+        match it.interval {
+            Some(interval) => format!("{scheduler}{EVERY}{} s", interval.0),
+            None => scheduler,
+        }
     };
     let mut last = words(scenario, provider);
     let mut all = last.clone();

@@ -2,6 +2,7 @@
 //! attempts. Jobs are compared one by one only if they are the same in both runs.
 
 pub mod impact;
+pub mod recorded;
 pub mod sweep;
 pub mod within;
 

@@ -174,6 +174,7 @@ fn ask(figure: &file::Figure) -> Ask {
         group_by: figure.group_by.as_ref().map(ToString::to_string),
         dates: figure.dates,
         complement: figure.complement,
+        recorded: figure.recorded,
         x_limits: metric::limits(figure.x_range, 1.0),
         y_limits: metric::limits(figure.y_range, 1.0),
     }

@@ -202,7 +202,7 @@ fn one(
     Ok(starts.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn unwrap(error: RunError) -> ExperimentError {
+pub(crate) fn unwrap(error: RunError) -> ExperimentError {
     ExperimentError::Run(error)
 }
 

@@ -7,6 +7,7 @@
 
 pub mod about;
 pub mod branches;
+pub mod calibrate;
 pub mod cast;
 mod changes;
 mod checkpoints;
@@ -45,5 +46,5 @@ pub mod world;
 pub use in_code::{summarise, write};
 pub use run::{
     Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Unwatched, Watch, Written, run,
-    run_and_see, run_prepared, run_with_snapshots,
+    run_prepared, run_with_snapshots,
 };

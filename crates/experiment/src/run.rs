@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::AnyActor;
-use haggle_model::{ActorId, Cast, Job, Time};
+use haggle_model::{Cast, Time};
 use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, JournalError, Listener, Listeners, TooWide};
 use haggle_results::provenance::FORMAT;
@@ -14,9 +14,7 @@ use haggle_results::{
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, SnapshotCost, Summary, Timing,
     WriteOptions, sha256,
 };
-use haggle_runtime::{
-    Arrivals, Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World,
-};
+use haggle_runtime::{Driver, OtherWorld, OutsideError, RunError, RunStats, Simulation, World};
 use haggle_scheduling::own::{Kind, NoSuchRule};
 use haggle_workloads as model;
 use haggle_workloads::CleaningReport;
@@ -261,30 +259,6 @@ pub fn run_with_snapshots(
 ) -> Result<Outcome, ExperimentError> {
     let aid = Aid::Snapshots(Box::new(snapshots));
     carry_out(scenario, folder, Some(destination), conduct, aid, |_| ())
-}
-
-/// As [`run`], and calls `see` with each job when it is read. The jobs of one workload come in
-/// their order.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_and_see(
-    scenario: &Scenario,
-    folder: &Path,
-    destination: Option<&Destination>,
-    conduct: &Conduct<'_>,
-    see: impl Fn(&Job) + Clone + Send + 'static,
-) -> Result<Outcome, ExperimentError> {
-    let seen = |all: &mut Vec<(ActorId, Arrivals)>| {
-        for (_, jobs) in all {
-            let (see, read) = (see.clone(), std::mem::replace(jobs, Box::new(std::iter::empty())));
-            *jobs = Box::new(read.inspect(move |job| job.iter().for_each(&see)));
-        }
-    };
-    carry_out(scenario, folder, destination, conduct, Aid::None, |world| {
-        seen(&mut world.arrivals);
-        world.changes.iter_mut().filter_map(|it| it.arrivals.as_mut()).for_each(seen);
-    })
 }
 
 /// States that a run saves, or from which it continues.

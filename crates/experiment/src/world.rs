@@ -251,6 +251,7 @@ impl Stage {
                 if books { plain.around_parts() } else { plain }
             },
             passes: provider.passes,
+            interval: provider.interval.map(|interval| interval.0),
             overrun: provider.overrun,
             on_failure: resuming::on_failure(scenario, provider)?,
             store,

@@ -67,6 +67,10 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `given_back.work`, `used_again`, `used_again_percent` | time between the ends of reserved jobs and the ends of their plans, processor-seconds over the time of `utilisation_in_window`; the part of it in which more was given back than was idle; 100 used again / given back (Netto 2009, section 3.4: fragments). Failed and closed processors count as idle |
 | `recorded.jobs`, `later_jobs`, `unknown_jobs` | jobs that started under policy `recorded` with a recorded start; those of them that started later; jobs that started without one |
 | `recorded.mean_delay`, `max_delay` | start - recorded start over these jobs, s; of a job with several attempts, the start of the last one |
+| `as_recorded.jobs` | jobs that came to their ends, and whose log has a waiting time and a run time; all of `as_recorded` is over these jobs, under any policy |
+| `as_recorded.mean_waiting_time`, `median_waiting_time`, `max_waiting_time`, `mean_bounded_slowdown`, `median_bounded_slowdown`, `makespan`, `utilisation` | by the waiting times and run times of the log: slowdowns as above, first submission to last recorded end, and Σ recorded run time × processors / (processors × `makespan`) |
+| `as_recorded.simulated` | the same waiting times and slowdowns in the run |
+| `as_recorded.mean_difference`, `mean_absolute_difference` | mean of waiting time in the run - recorded one, s, and of its absolute value |
 | `coallocated.jobs`, `providers`, `by_providers` | jobs of metaschedulers with `coallocation` or `mapping` that ran; providers of a job, mean; number of jobs on 1, 2, … providers |
 | `coallocated.overhead` | percent by which jobs that ran on several providers took longer than on one (key `overhead`), mean |
 | `coallocated.spread`, `at_once_percent`, `united_percent`, `earlier_percent`, `advance`, `moves` | jobs whose first placement was on several providers; of these: percent that started at once where they were placed, percent that ran on one provider, and percent that started earlier than first planned; by how long, s; moves of a job, mean |

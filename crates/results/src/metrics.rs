@@ -27,6 +27,7 @@
 //! jobs left out kept processors busy. `utilisation_in_window` is the share of processor time that all
 //! jobs used between the ends of the cut.
 
+mod as_recorded;
 mod bags;
 mod coallocated;
 mod deadlines;
@@ -50,6 +51,7 @@ mod transactions;
 mod workflows;
 
 use haggle_model::grid::{AttemptRecord, ResourceAccount, RoundsAccount, StorageAccount};
+use haggle_model::job::Recorded;
 use haggle_model::observation::{DisclosedItem, RecordedStart, Review};
 use haggle_model::phased::IntervalRecord;
 use haggle_model::reservation::GrantedWindow;
@@ -71,6 +73,7 @@ use moves::MoveLog;
 use plans::PlanLog;
 use transactions::TransactionLog;
 
+pub use as_recorded::{AsRecorded, Waits};
 pub use bags::{Bags, Stretch};
 pub use coallocated::CoallocatedJobs;
 pub use deadlines::Deadlines;
@@ -254,6 +257,8 @@ struct Sample {
     lost: bool,
     /// True if the job belongs to the start state of the run.
     initial: bool,
+    /// Its times on the machine of its log.
+    log: Option<Box<Recorded>>,
     rare: Option<Box<RareSample>>,
 }
 
@@ -303,6 +308,7 @@ impl Sample {
             || rare.granted.is_some()
             || rare.recorded.is_some();
         Sample {
+            log: record.job.origin.logged().recorded().map(Box::new),
             rare: is_rare.then(|| Box::new(rare)),
             deadline: Instant::of(record.job.deadline),
             requested: record.job.requested_time.map_or(ran, Span::as_micros),

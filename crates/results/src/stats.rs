@@ -36,6 +36,58 @@ impl Estimate {
     }
 }
 
+/// Sum and number of the values of a block, such as those of the jobs that were submitted in one week.
+pub type Block = (f64, u64);
+
+impl Estimate {
+    /// The mean of values that depend on each other within a block: of all values, Σ sums / Σ numbers. Its interval
+    /// counts blocks as independent replications (ratio estimator, Cochran 1977, equation 6.13). Blocks without values
+    /// do not count. `None` without values.
+    pub fn of_blocks(blocks: &[Block]) -> Option<Estimate> {
+        let filled = Vec::from_iter(blocks.iter().filter(|(_, count)| *count > 0));
+        let (sums, counts): (Vec<f64>, Vec<f64>) =
+            filled.iter().map(|(sum, count)| (*sum, *count as f64)).unzip();
+        let (mean, mean_count) =
+            (sums.iter().sum::<f64>() / counts.iter().sum::<f64>(), mean(&counts)?);
+        let deviations =
+            sums.iter().zip(&counts).map(|(sum, count)| (sum - mean * count) / mean_count);
+        let spread = Estimate::of(&Vec::from_iter(deviations))?;
+        // The deviations have the mean 0.
+        Some(Estimate { mean, ..spread })
+    }
+}
+
+/// Sums of values by the block of time in which each lies; a block has `length` seconds, from `first` on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Blocks {
+    first: f64,
+    length: f64,
+    blocks: Vec<Block>,
+}
+
+impl Blocks {
+    /// No values. The length must be above 0.
+    pub fn new(first: f64, length: f64) -> Blocks {
+        Blocks { first, length, blocks: Vec::new() }
+    }
+
+    /// Adds a value at a time, s, which is not before the first block.
+    pub fn add(&mut self, at: f64, value: f64) {
+        let place = ((at - self.first) / self.length) as usize;
+        if place >= self.blocks.len() {
+            self.blocks.resize(place + 1, (0.0, 0));
+        }
+        let (sum, count) = &mut self.blocks[place];
+        *sum += value;
+        *count += 1;
+    }
+
+    /// The mean of all values, and its precision.
+    pub fn mean(&self) -> Option<Estimate> {
+        Estimate::of_blocks(&self.blocks)
+    }
+}
+
 /// The mean, or `None` without values. The mean of equal values is exactly their value, in spite of rounding.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let (&first, others) = values.split_first()?;
@@ -149,6 +201,32 @@ mod tests {
         assert_eq!(ratios(accepted, [5659.0, 4258.0, 4837.0]), 826.0);
         assert_eq!(ratios([2792.0, 2056.0, 2433.0], [3027.0, 2250.0, 2591.0]), 925.0);
         assert_eq!(ratios([1810.0, 1475.0, 1621.0], [2632.0, 2008.0, 2246.0]), 714.0);
+    }
+
+    #[test]
+    fn values_of_a_block_count_together() {
+        // Blocks of the sums 2, 8 and 2 over 1, 2 and 1 values: mean 3, deviations (-1, 2, -1) / (4 / 3).
+        // Their standard deviation is √1.6875 = 1.29904, and t(2, 0.975) = 4.30265.
+        let mut blocks = Blocks::new(100.0, 10.0);
+        for (at, value) in [(100.0, 2.0), (111.0, 3.0), (119.0, 5.0), (145.0, 2.0)] {
+            blocks.add(at, value);
+        }
+        let estimate = blocks.mean().expect("four values");
+        assert_eq!((estimate.n, estimate.mean), (3, 3.0));
+        let half = estimate.half_width.expect("three blocks");
+        assert!((half - 4.302_65 * 1.299_04 / 3.0_f64.sqrt()).abs() < 1e-4, "{half}");
+        // Blocks with one value each are values.
+        let single = Estimate::of_blocks(&[(1.0, 1), (2.0, 1), (4.0, 1), (0.0, 0)]);
+        let (single, values) =
+            (single.expect("values"), Estimate::of(&[1.0, 2.0, 4.0]).expect("values"));
+        assert_eq!((single.n, single.mean), (values.n, values.mean));
+        let [half, of_values] = [single, values].map(|it| it.half_width.expect("three values"));
+        assert!((half - of_values).abs() < 1e-9, "{half} and {of_values}");
+        assert_eq!(Blocks::new(0.0, 1.0).mean(), None);
+        assert_eq!(
+            Estimate::of_blocks(&[(6.0, 3)]).map(|it| (it.mean, it.half_width)),
+            Some((2.0, None))
+        );
     }
 
     #[test]

@@ -807,6 +807,7 @@ fn job_cells<'a>(
     let allocated = all.map(|all| (all, 0)).or_else(own);
     let task = job.task.as_ref();
     let demand = job.demand.as_deref();
+    let logged = job.origin.logged().recorded();
     JobCells {
         job_id: job.number,
         workload: job.workload,
@@ -875,6 +876,8 @@ fn job_cells<'a>(
         allocated_nodes: nodes.map(|it| (it, 0)),
         preceding_job: preceding.map(|it| it.number),
         held: preceding.filter(|it| it.is_held).map(|_| true),
+        recorded_wait: logged.map(|it| it.wait.as_micros()),
+        recorded_run: logged.map(|it| it.run_time.reveal_to_machine().as_micros()),
         counted: job.initial.is_none(),
     }
 }

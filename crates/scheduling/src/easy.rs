@@ -31,6 +31,8 @@ use crate::{Capabilities, Maintaining, Order, Profile};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Easy {
     order: Order,
+    /// Number of jobs behind the head that a pass examines; `None` = all.
+    depth: Option<u32>,
     plan: Plan,
     waiting: Index,
     entries: Vec<Option<Entry>>,
@@ -59,6 +61,7 @@ impl Easy {
     pub fn new(processors: u32, order: Order) -> Easy {
         Easy {
             order,
+            depth: None,
             plan: Plan::new(processors),
             waiting: Index::new(processors),
             entries: Vec::new(),
@@ -67,6 +70,22 @@ impl Easy {
             news: News::Nothing,
             left_free: processors,
         }
+    }
+
+    /// A pass examines so many jobs behind the head; `None` = all.
+    pub fn with_depth(self, depth: Option<u32>) -> Easy {
+        Easy { depth, ..self }
+    }
+
+    /// The last job that a pass examines behind `head`; `None` if it examines all.
+    fn last_examined(&self, head: &Entry) -> Option<Key> {
+        let depth = self.depth.filter(|&depth| (depth as usize) < self.waiting.len() - 1)?;
+        let any = Fits { processors: u32::MAX, span: Span::FOREVER, any_span_up_to: u32::MAX };
+        let mut last = head.key;
+        for _ in 0..depth {
+            last = self.waiting.next(last, any)?.key;
+        }
+        Some(last)
     }
 
     fn decide(&mut self, now: Time, entry: Entry) {
@@ -118,9 +137,11 @@ impl Easy {
 
     fn backfill_before_promises(&mut self, now: Time, head: &Entry) {
         let mut profile = self.beside_head(now, head);
-        let mut after: Key = head.key;
+        let (mut after, last) = (head.key, self.last_examined(head));
         let widest = profile.capacity();
-        while let Some(&next) = self.waiting.next_beside(&profile, now, widest, after) {
+        while let Some(&next) = self.waiting.next_beside(&profile, now, widest, after)
+            && last.is_none_or(|last| next.key <= last)
+        {
             after = next.key;
             profile.add(now, now + next.span, next.processors);
             self.decide(now, next);
@@ -132,9 +153,12 @@ impl Easy {
             return self.backfill_before_promises(now, head);
         }
         let mut room = self.room_beside(now, head);
-        let mut after: Key = head.key;
+        let (mut after, last) = (head.key, self.last_examined(head));
         while room.processors > 0 {
-            let Some(&next) = self.waiting.next(after, room) else { break };
+            let next = self.waiting.next(after, room).copied();
+            let Some(next) = next.filter(|next| last.is_none_or(|last| next.key <= last)) else {
+                break;
+            };
             self.decide(now, next);
             after = next.key;
             room.processors -= next.processors;
@@ -151,6 +175,12 @@ impl Easy {
         let news = std::mem::replace(&mut self.news, News::Nothing);
         // A plan that has run out frees processors before the end of its job is reported.
         let news = if free == self.left_free { news } else { News::Everything };
+        // A job that joins may lie behind those that a pass examines.
+        let news = match news {
+            News::OneJoined(_) if self.depth.is_some() => News::Everything,
+            news => news,
+        };
+        let waiting = self.waiting.len();
         match news {
             News::Nothing => {}
             News::OneJoined(entry) if entry.processors > free => {}
@@ -174,6 +204,10 @@ impl Easy {
             }
         }
         self.left_free = self.plan.profile_from(now).free_at(now);
+        // After a start, the next pass reaches a job further back in the queue.
+        if self.depth.is_some() && self.waiting.len() < waiting {
+            self.news = News::Everything;
+        }
     }
 }
 

@@ -296,6 +296,8 @@ pub struct SchedulerConfig {
     pub order: Order,
     /// How conservative backfilling uses time that is given back early.
     pub compression: Compression,
+    /// Number of waiting jobs behind the first one that a pass of EASY examines; `None` = all.
+    pub depth: Option<u32>,
 }
 
 impl SchedulerConfig {
@@ -303,7 +305,9 @@ impl SchedulerConfig {
     pub fn build(&self, processors: u32) -> Box<LocalQueue> {
         Box::new(match self.policy {
             Policy::Fcfs => LocalQueue::Fcfs(Fcfs::new(processors, self.order)),
-            Policy::Easy => LocalQueue::Easy(Easy::new(processors, self.order)),
+            Policy::Easy => {
+                LocalQueue::Easy(Easy::new(processors, self.order).with_depth(self.depth))
+            }
             Policy::Conservative if self.compression == Compression::Replan => {
                 LocalQueue::Replan(Replan::new(processors, self.order))
             }
@@ -438,6 +442,9 @@ impl fmt::Display for SchedulerConfig {
         write!(f, "{}, {} order", self.policy.name(), self.order.name())?;
         if self.policy == Policy::Conservative {
             write!(f, ", {} compression", self.compression.name())?;
+        }
+        if let Some(depth) = self.depth {
+            write!(f, ", depth {depth}")?;
         }
         Ok(())
     }

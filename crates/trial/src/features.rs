@@ -33,7 +33,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
-const FEATURES: [(&str, Has); 40] = [
+const FEATURES: [(&str, Has); 41] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -49,6 +49,9 @@ const FEATURES: [(&str, Has); 40] = [
     ("reservations", |scenario, _| reservations(scenario)),
     ("recorded starts", |scenario, _| {
         scenario.providers.iter().any(|it| it.policy.starts_as_recorded())
+    }),
+    ("passes at intervals", |scenario, _| {
+        scenario.providers.iter().any(|it| it.interval.is_some())
     }),
     ("maintenance", |scenario, _| !scenario.maintenance.is_empty()),
     ("latency", |scenario, _| latency(scenario)),

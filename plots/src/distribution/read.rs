@@ -25,6 +25,9 @@ pub(crate) fn asked(run: &Tables, ask: &Ask, quantity: Quantity) -> Result<Figur
     for sample in &mut drawn.samples {
         sample.name = grouping.label(&sample.name, about);
     }
+    if ask.recorded {
+        drawn.samples.push(as_recorded(run, &ask.part, quantity)?);
+    }
     Ok(curves(drawn, ask))
 }
 
@@ -36,7 +39,31 @@ pub(crate) fn compared(
 ) -> Result<Figure, PlotError> {
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
     let title = ask.title_of_several(&names, quantity.title());
-    Ok(curves(compare(runs, &title, &ask.part, quantity)?, ask))
+    let mut drawn = compare(runs, &title, &ask.part, quantity)?;
+    if let Some((_, first)) = runs.first().filter(|_| ask.recorded) {
+        drawn.samples.push(as_recorded(first, &ask.part, quantity)?);
+    }
+    Ok(curves(drawn, ask))
+}
+
+/// The values of a run's jobs by their logs.
+fn as_recorded(run: &Tables, part: &Part, quantity: Quantity) -> Result<Sample, PlotError> {
+    let threshold = run.run().summary()?.bounded_slowdown_threshold;
+    let mut values = Vec::new();
+    each_in(run, part, |job| {
+        // The same jobs as in the curves of the run.
+        let times = job.recorded_wait.zip(job.recorded_run).filter(|_| job.waiting_time.is_some());
+        values.extend(times.map(|(wait, run)| match quantity {
+            Quantity::BoundedSlowdown => ((wait + run) / run.max(threshold)).max(1.0),
+            Quantity::WaitingTime | Quantity::TimeToAgreement => wait,
+        }));
+    })?;
+    if values.is_empty() {
+        let reason =
+            "no job has recorded times: its workload is no log, or the log has no waiting times";
+        return Err(PlotError::NoValues(reason.to_owned()));
+    }
+    Ok(Sample::new("as recorded".to_owned(), values))
 }
 
 /// Sets the requested axes.

@@ -95,7 +95,7 @@ impl Machine {
         let order = file::Order::default();
         let policy = match self.policy {
             Policy::Fcfs => file::Policy::Fcfs { order },
-            Policy::Easy => file::Policy::Easy { order },
+            Policy::Easy => file::Policy::Easy { order, depth: None },
             Policy::Conservative => {
                 file::Policy::Conservative { order, compression: file::Compression::default() }
             }

@@ -30,6 +30,10 @@ pub(crate) enum LiveError {
         "provider \"{0}\" places jobs on nodes, and messages of a live run do not carry what jobs ask for beside processors"
     )]
     Nodes(String),
+    #[error(
+        "provider \"{0}\" has an `interval`, and events of a live run are not at exact times of the run"
+    )]
+    Interval(String),
     #[error("cannot write {}: {error}", path.display())]
     Write {
         path: PathBuf,

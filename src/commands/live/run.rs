@@ -108,6 +108,9 @@ pub(super) fn checked(
     if let Some(provider) = on_nodes {
         return Err(LiveError::Nodes(provider.name.to_string()).into());
     }
+    if let Some(provider) = scenario.providers.iter().find(|it| it.interval.is_some()) {
+        return Err(LiveError::Interval(provider.name.to_string()).into());
+    }
     if scenario.network != Network::default() && !quiet {
         say(
             "warning: messages of a live run take real time, whatever [network] says; its latency and jitter still set \

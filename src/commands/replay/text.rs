@@ -1,10 +1,12 @@
 //! The output of `haggle replay` for people.
 
+use haggle_results::metrics::AsRecorded;
+
 use crate::experiment::{Outcome, Written};
 use crate::scenario::Scenario;
 use crate::scenario::file::Passes;
 
-use super::{Args, Baseline, Policy};
+use super::{Args, Policy};
 use crate::commands::table::lines;
 use crate::report::say;
 use crate::shell::quoted;
@@ -35,7 +37,7 @@ pub(super) fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> St
 pub(super) fn side_by_side(
     args: &Args,
     outcomes: &[(&Scenario, Outcome)],
-    recorded: Option<&Baseline>,
+    recorded: Option<&AsRecorded>,
 ) -> String {
     /// Its head, its facts, and the text for missing facts.
     type Column = (&'static str, Vec<Fact>, &'static str);
@@ -44,7 +46,7 @@ pub(super) fn side_by_side(
         (policy.word(), [facts(outcome), counts(outcome)].concat(), "0")
     };
     let mut columns: Vec<Column> = args.policy.iter().zip(outcomes).map(column).collect();
-    columns.extend(recorded.map(|it| ("as recorded", it.facts(), "-")));
+    columns.extend(recorded.map(|it| ("as recorded", facts_of_log(it), "-")));
     let mut names = Vec::<(&str, &str)>::new();
     for (name, _, unit) in columns.iter().flat_map(|(_, facts, _)| facts) {
         // Facts of some policies only have a row as well, in the order of their first occurrence.
@@ -96,6 +98,19 @@ fn facts(outcome: &Outcome) -> Vec<Fact> {
         ("mean bounded slowdown", number(summary.mean_bounded_slowdown, 3), "threshold 10 s"),
         ("makespan", number(summary.makespan, 0), "s"),
         ("utilisation", number(summary.utilisation, 4), ""),
+    ]
+}
+
+/// The same facts by the log.
+fn facts_of_log(it: &AsRecorded) -> Vec<Fact> {
+    let logged = &it.logged;
+    vec![
+        ("jobs", it.jobs.to_string(), ""),
+        ("mean waiting time", format!("{:.2}", logged.mean_waiting_time), "s"),
+        ("largest waiting time", format!("{:.0}", logged.max_waiting_time), "s"),
+        ("mean bounded slowdown", format!("{:.3}", logged.mean_bounded_slowdown), "threshold 10 s"),
+        ("makespan", format!("{:.0}", it.makespan), "s"),
+        ("utilisation", format!("{:.4}", it.utilisation.unwrap_or_default()), ""),
     ]
 }
 

@@ -12,6 +12,11 @@
 //! the plan before that, the arrived jobs join the queue first: an answer counts all jobs that were
 //! submitted before the question. With [`Passes::Event`] a decision follows each message that
 //! changes something.
+//!
+//! With an interval, all of it happens at the next pass ([`ProviderConfig::interval`]). Requested times are planned up to a
+//! pass, so that each planned start and end is one.
+//!
+//! [`ProviderConfig::interval`]: crate::provider::ProviderConfig::interval
 
 use std::collections::BTreeMap;
 
@@ -187,11 +192,11 @@ impl Turn<'_> {
                 self.out.set(now, Timer::Reschedule);
             }
         }
-        let deciding = &self.core.deciding;
-        let is_due = deciding.wake == Some(now) || deciding.due == Some(now);
+        let (pass, deciding) = (self.pass(), &self.core.deciding);
+        let is_due = deciding.wake == Some(pass) || deciding.due == Some(pass);
         if !is_due && self.may_start() {
-            self.core.deciding.due = Some(now);
-            self.out.wake(now, Timer::PlanDue);
+            self.core.deciding.due = Some(pass);
+            self.out.wake(pass, Timer::PlanDue);
         }
     }
 
@@ -209,8 +214,9 @@ impl Turn<'_> {
 
     /// Sets a wake-up for the next planned start, if it is the earliest.
     pub(in crate::provider) fn wake_for_next_start(&mut self) {
-        let (now, wake) = (self.now, &mut self.core.deciding.wake);
         let next = self.core.scheduler.next_start().filter(|&start| start < Time::FOREVER);
+        let next = next.map(|start| self.core.config.next_pass(start));
+        let (now, wake) = (self.now, &mut self.core.deciding.wake);
         if let Some(start) = next
             && start > now
             && wake.is_none_or(|wake| wake <= now || start < wake)

@@ -3,6 +3,8 @@
 //! Processors fail and come back one after the other, also at one instant. The scheduler is
 //! notified of all of them together, when that part of the instant is over.
 //!
+//! A scheduler with an interval is notified of ends, failures and repairs at its next pass.
+//!
 //! A scheduler can be down while its machine goes on. Running work still ends, processors still
 //! fail and come back, and all of that is recorded. The scheduler is notified when it restarts.
 //! Until then it starts nothing and sends nothing.

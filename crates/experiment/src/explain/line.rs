@@ -12,7 +12,7 @@ use haggle_results::{JobRow, ResourceRow};
 use serde::Serialize;
 
 use super::spent::{micros, seconds};
-use crate::cast::CHANGED;
+use crate::cast::{CHANGED, interval};
 
 /// A job of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -104,6 +104,9 @@ pub struct HeldByOthers {
     pub head_start: Option<f64>,
     /// Rule of the queue.
     pub rule: Rule,
+    /// Number of jobs behind the head that a pass examines, if this job stood further back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<usize>,
 }
 
 /// The rule by which a queue lets jobs pass others.
@@ -186,6 +189,10 @@ pub(super) struct Line<'a> {
     order: Option<Order>,
     /// True if reservations keep their places when jobs end early.
     never_compresses: bool,
+    /// Number of jobs behind the head that a pass examines; `None` = all.
+    depth: Option<usize>,
+    /// True if the scheduler decides at multiples of an interval only.
+    is_periodic: bool,
     processors: i64,
     stays: Vec<Stay<'a>>,
     /// Processors that are down: from, until, number.
@@ -215,6 +222,7 @@ impl<'a> Line<'a> {
             return None;
         }
         let mut words = resource.scheduler.split(", ");
+        let depth = words.clone().find_map(|word| word.strip_prefix("depth ")?.parse().ok());
         let rule = match words.next()? {
             "fcfs" => Rule::Fcfs,
             "easy" => Rule::Easy,
@@ -238,6 +246,8 @@ impl<'a> Line<'a> {
             rule,
             order,
             never_compresses,
+            depth,
+            is_periodic: interval(&resource.scheduler).is_some(),
             processors: resource.processors,
             stays: Vec::new(),
             down: down.collect(),
@@ -401,6 +411,7 @@ impl<'a> Line<'a> {
             before: before.len(),
             head_start: start.map(seconds),
             rule: self.rule,
+            beyond: self.depth.filter(|&depth| before.len() > depth),
         }))
     }
 
@@ -414,7 +425,8 @@ impl<'a> Line<'a> {
         let running = Vec::from_iter(self.stays.iter().filter(runs));
         let planned = |it: &&Stay<'_>| it.start.saturating_add(it.span) >= at;
         let known = running.iter().copied().chain([head, own]).all(|it| it.is_plain);
-        let known = known && !self.has_several_passes(own, at);
+        // With an interval, the scheduler plans other ends than the limits, and is late to know of ends.
+        let known = known && !self.is_periodic && !self.has_several_passes(own, at);
         // Windows, parts, checkpoints and overrun limits change plans in ways that no table shows.
         let has_parts = !self.parts_ahead(at, i64::MAX).is_empty();
         if self.has_maintenance || has_parts || !known || !running.iter().all(planned) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::AttemptOutcome;
+use haggle_model::{AttemptOutcome, Span};
 use haggle_results::reader::{AttemptRow, CrashRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use haggle_scheduling::Scheduling;
@@ -14,6 +14,7 @@ use super::spent::{Column, Ledger, Part, Spent, micros, seconds};
 use super::starts::AttemptStart;
 use super::supply::{Market, Supply, Waiting};
 use super::{Chronicle, Crash, Maintained, OnGrid, Story, nodes, together, workflow};
+use crate::cast;
 
 /// An attempt to run a rigid job, or a job of a grid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -204,6 +205,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let mut waiting =
             Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
         waiting = waiting.recorded(job.recorded_start).on_nodes(nodes::missing(all, job));
+        waiting = waiting.until_passes(interval(all, job));
         let start_up = moved.map_or(0, |moved| micros(moved.start_up));
         // The planned duration of a moldable job is unknown.
         if story.shape == "rigid" {
@@ -256,6 +258,12 @@ pub(super) fn market(
 fn planned(all: &Chronicle, job: &JobRow) -> Option<f64> {
     let resource = all.resources.iter().find(|it| Some(&it.provider) == job.provider.as_ref());
     Some(job.limit()? / resource?.speed)
+}
+
+/// Time between the passes of its provider's scheduler, if that does not decide at each event.
+fn interval(all: &Chronicle, job: &JobRow) -> Option<Span> {
+    let resource = all.resources.iter().find(|it| Some(&it.provider) == job.provider.as_ref())?;
+    cast::interval(&resource.scheduler)
 }
 
 /// Its start by its log, if its provider starts jobs as recorded.

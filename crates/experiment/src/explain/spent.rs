@@ -30,6 +30,8 @@ pub enum Part {
     Nodes,
     /// Queued with enough free processors: the order of the queue, or reservations of other jobs.
     Order,
+    /// Queued with enough free processors, until the next pass of its provider's scheduler.
+    Pass,
     /// At the scheduler of a grid, while a resource had a free slot: until its next round.
     Round,
     /// Without outages, enough processors or a slot would have been free.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_model::{Span, Time};
 use haggle_results::reader::{CrashRow, MaintenanceRow, OutageRow};
 
 use super::spent::{Ledger, Part, micros, seconds};
@@ -238,6 +239,8 @@ pub(super) struct Waiting<'a> {
     recorded: Option<i64>,
     /// Reason of the wait while it could start.
     can_start: Part,
+    /// Time between the passes of the scheduler, if it decides at multiples of it.
+    interval: Option<Span>,
     /// Intervals in which it could not start because a window of maintenance was too near; in any
     /// order.
     windows: Vec<(i64, i64)>,
@@ -253,8 +256,19 @@ impl<'a> Waiting<'a> {
     pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, can_start: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
         let (windows, nodes, stretches) = (Vec::new(), Vec::new(), Vec::new());
-        let (data, recorded) = (None, None);
-        Waiting { supply, ready, data, recorded, can_start, windows, nodes, stretches, free }
+        let (data, recorded, interval) = (None, None, None);
+        Waiting {
+            supply,
+            ready,
+            data,
+            recorded,
+            can_start,
+            interval,
+            windows,
+            nodes,
+            stretches,
+            free,
+        }
     }
 
     /// The same job, with data that arrive at `data`.
@@ -267,6 +281,22 @@ impl<'a> Waiting<'a> {
     pub(super) fn recorded(mut self, start: Option<f64>) -> Waiting<'a> {
         self.recorded = start.map(micros);
         self
+    }
+
+    /// The same job at a provider whose scheduler decides at multiples of an interval.
+    pub(super) fn until_passes(mut self, interval: Option<Span>) -> Waiting<'a> {
+        self.interval = interval;
+        self
+    }
+
+    /// The first pass since when enough processors are free, if that is later than `now`. Its nodes lacked another
+    /// resource until `lacked_until`.
+    fn next_pass(&self, now: i64, lacked_until: i64) -> Option<i64> {
+        // A pass that left it waiting had another reason.
+        let since = self.free.stretch.filter(|stretch| stretch.1 == now).map_or(now, |it| it.0);
+        let pass =
+            Time::from_micros(since.max(lacked_until)).next_multiple_of(self.interval?).as_micros();
+        (pass > now).then_some(pass)
     }
 
     /// The same job at a provider with these windows of maintenance. The job is planned to take
@@ -299,12 +329,14 @@ impl<'a> Waiting<'a> {
     /// Reason why it does not start although it could, and the latest end of this reason.
     fn where_it_could(&self, now: i64, until: i64) -> (Part, i64) {
         let next = self.nodes.partition_point(|&(_, to, _)| to <= now);
-        if let Some(&(from, to, part)) = self.nodes.get(next) {
-            if from <= now {
-                return (part, until.min(to));
-            }
-            // Without windows of maintenance, the order of the queue is the reason until then.
-            return (self.can_start, until.min(from));
+        let missing = self.nodes.get(next);
+        if let Some(&(_, to, part)) = missing.filter(|it| it.0 <= now) {
+            return (part, until.min(to));
+        }
+        let until = missing.map_or(until, |&(from, ..)| until.min(from));
+        let lacked_until = next.checked_sub(1).map_or(i64::MIN, |last| self.nodes[last].1);
+        if let Some(pass) = self.next_pass(now, lacked_until) {
+            return (Part::Pass, until.min(pass));
         }
         let ahead = self.windows.iter().find(|&&(from, to)| from <= now && now < to);
         match ahead {

@@ -197,7 +197,8 @@ impl Named {
 }
 
 /// Parts of a group whose metrics are named by their place.
-const OF_JOBS: [&str; 5] = ["deadlines", "reservations", "recorded", "bags", "coallocated"];
+const OF_JOBS: [&str; 6] =
+    ["deadlines", "reservations", "recorded", "as_recorded", "bags", "coallocated"];
 
 /// Parts of a summary whose metrics are named by their place.
 const OF_RUNS: [&str; 12] = [

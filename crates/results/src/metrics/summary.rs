@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::failures;
 use super::grid::Came;
 use super::{
-    BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, FollowingJobs, GivenBack, GridSummary, Maintenance, Metrics, Moves, Networks,
-    NodeUse, Plans, RecordedStarts, Reservations, Sample, Transactions, Workflows,
+    AsRecorded, BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping,
+    Extent, FailureMetrics, FollowingJobs, GivenBack, GridSummary, Maintenance, Metrics, Moves,
+    Networks, NodeUse, Plans, RecordedStarts, Reservations, Sample, Transactions, Workflows,
     bounded_slowdown,
 };
 
@@ -220,6 +220,9 @@ pub struct Group {
     /// Jobs at providers that start them as recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Box<RecordedStarts>>,
+    /// Jobs whose log has their waiting times and run times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_recorded: Option<Box<AsRecorded>>,
 }
 
 /// Numbers of jobs by outcome.
@@ -790,6 +793,7 @@ fn describe<'a>(
         utilisation_in_window: None,
         reservations: Reservations::of(jobs.clone()).map(Box::new),
         recorded: RecordedStarts::of(jobs.clone()).map(Box::new),
+        as_recorded: AsRecorded::of(jobs.clone(), processors, threshold).map(Box::new),
         deadlines: Deadlines::of(jobs).map(Box::new),
         bags: Bags::of(&bags).map(Box::new),
         coallocated: CoallocatedJobs::of(&coallocated).map(Box::new),

@@ -528,11 +528,16 @@ fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
         "", "mean", "std", "median", "95 %", "max"
     )?;
     let threshold = summary.bounded_slowdown_threshold;
-    for (name, values) in [
-        ("waiting time, s".to_owned(), group.waiting_time),
-        ("turnaround time, s".to_owned(), group.turnaround_time),
-        ("slowdown".to_owned(), group.slowdown),
-        (format!("bounded slowdown ({threshold} s)"), group.bounded_slowdown),
+    let logged = group.as_recorded.as_deref();
+    // Beside the values of the run, those of the log, over jobs that have both.
+    let waits = logged.map(|it| (it.logged.mean_waiting_time, it.logged.median_waiting_time));
+    let slowdowns =
+        logged.map(|it| (it.logged.mean_bounded_slowdown, it.logged.median_bounded_slowdown));
+    for (name, values, logged) in [
+        ("waiting time, s".to_owned(), group.waiting_time, waits),
+        ("turnaround time, s".to_owned(), group.turnaround_time, None),
+        ("slowdown".to_owned(), group.slowdown, None),
+        (format!("bounded slowdown ({threshold} s)"), group.bounded_slowdown, slowdowns),
     ] {
         write!(f, "{name:<26}")?;
         let numbers =
@@ -541,6 +546,19 @@ fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
             write!(f, "{:>12}", number(value))?;
         }
         writeln!(f)?;
+        if let Some((mean, median)) = logged {
+            let [mean, median] = [mean, median].map(|it| number(Some(it)));
+            writeln!(f, "{:<26}{mean:>12}{:>12}{median:>12}", "  as recorded", "")?;
+        }
+    }
+    if let Some(it) = logged {
+        let jobs = counted(it.jobs, "job");
+        let [mean, absolute] =
+            [it.mean_difference, it.mean_absolute_difference].map(|it| number(Some(it)));
+        writeln!(
+            f,
+            "  waiting time - recorded one: mean {mean} s, mean absolute value {absolute} s ({jobs})"
+        )?;
     }
     // Jobs of a grid have no processors that could be weights.
     let Some(weighted) = group.average_weighted_response_time else { return Ok(()) };

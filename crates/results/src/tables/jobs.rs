@@ -7,6 +7,7 @@ use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never, Number};
 
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
+const LOG_LACKS: Missing = Empty("no log, or the log does not say");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
 const NOT_QUEUED: Missing = Empty("never queued");
 pub(super) const NOT_STARTED: Missing = Empty("never started");
@@ -73,6 +74,8 @@ table! {
     allocated_nodes: Option<ProcessorSet> = Text, "allocated_nodes", "", "its nodes as closed intervals of numbers at its provider, from 0 (table `nodes`)", Empty("never started, or its provider counts processors only"), if_used;
     preceding_job: Option<i64> = Integer, "preceding_job", "", "of a job that follows others, the last of these to end, by its job_id in the same workload; of a job that its user still held when the run stopped, one that had not ended, if there was any", Empty("it follows none, or none of these came to its user"), if_used, any_integer;
     held: Option<bool> = Integer, "held", "", "1 if its user still held it when the run stopped: a job that it follows had not ended, or the think time was not over", Empty("not held at the end"), if_used;
+    recorded_wait: Option<f64> = Seconds, "recorded_waiting_time", "s", "waiting time on the machine of its log", LOG_LACKS, if_used;
+    recorded_run: Option<f64> = Seconds, "recorded_run_time", "s", "run time on the machine of its log", LOG_LACKS, if_used;
     counted: bool = Integer, "counted", "", "1 if metrics of the summary count it, 0 in warm-up or cool-down, or of a start state; means of times also leave out `unfinished` jobs", Never;
 }
 
@@ -112,9 +115,12 @@ part! {
     shape: String = Word, "shape";
     outcome: String = Word, "outcome";
     provider: Option<String> = Provider, "provider";
+    processors: i64 = Integer, "requested_number_of_resources";
     submit: f64 = Seconds, "submission_time";
     start: Option<f64> = Seconds, "starting_time";
     left: f64 = Seconds, "left_time";
     waiting_time: Option<f64> = Seconds, "waiting_time";
     bounded_slowdown: Option<f64> = Real, "bounded_slowdown";
+    recorded_wait: Option<f64> = Seconds, "recorded_waiting_time";
+    recorded_run: Option<f64> = Seconds, "recorded_run_time";
 }

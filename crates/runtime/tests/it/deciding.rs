@@ -1,6 +1,6 @@
 //! One decision per instant: fast queues against obvious ones, and worked cases.
 
-use haggle_model::{JobOutcome, ProcessorSet, Time};
+use haggle_model::{JobOutcome, ProcessorSet, Span, Time};
 use haggle_scheduling::coallocation::CoallocationPolicy;
 use haggle_scheduling::{Compression, Order, Passes, Policy, SchedulerConfig};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ type Work = (i64, i64, i64, u32);
 
 fn queue(setup: Setup, processors: u32, policy: Policy, order: Order) -> Setup {
     let compression = Compression::JobByJob;
-    let config = SchedulerConfig { policy, order, compression };
+    let config = SchedulerConfig { policy, order, compression, depth: None };
     setup.provider(processors, policy).change(|it| it.scheduler = config.into())
 }
 
@@ -171,6 +171,17 @@ fn work() -> impl Strategy<Value = Vec<Work>> {
     })
 }
 
+/// Jobs at any times.
+fn uneven_work() -> impl Strategy<Value = Vec<Work>> {
+    let job = (0_i64..90, 1_i64..60, 0_i64..40, 1_u32..=4);
+    prop::collection::vec(job, 1..25).prop_map(|drawn| {
+        let job = |(submit, run, over, width)| (submit, run + over, run, width);
+        let mut work = Vec::from_iter(drawn.into_iter().map(job));
+        work.sort_by_key(|it| it.0);
+        work
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -190,6 +201,41 @@ proptest! {
             waiting: Vec::new(),
         };
         prop_assert_eq!(starts(4, policy, order, &work), obvious.starts());
+    }
+
+    /// A scheduler with an interval knows of submissions and ends at its passes only, and plans up to them. So its jobs start
+    /// as if all of their times were rounded up to passes.
+    #[test]
+    fn a_scheduler_with_an_interval_decides_at_its_passes_alone(
+        work in uneven_work(),
+        policy in prop::sample::select(Policy::ALL.to_vec()),
+        order in prop::sample::select(vec![Order::Arrival, Order::Shortest, Order::Largest]),
+        interval in prop::sample::select(vec![1_i64, 7, 10, 60]),
+    ) {
+        let up = |time: i64| (time + interval - 1).div_euclid(interval) * interval;
+        let rounded = Vec::from_iter(
+            work.iter().map(|&(submit, requested, run, width)| (up(submit), up(requested), up(run), width)),
+        );
+        let obvious = Obvious {
+            processors: 4,
+            policy,
+            order,
+            work: &rounded,
+            starts: vec![None; work.len()],
+            running: Vec::new(),
+            waiting: Vec::new(),
+        };
+        let setup = queue(Setup::default(), 4, policy, order)
+            .change(|it| it.interval = Some(Span::from_secs(interval)))
+            .user(0, jobs(1, &work));
+        let ran = setup.run_on_both();
+        let starts = Vec::from_iter(ran.starts().into_iter().map(|it| it.expect("it starts")));
+        prop_assert_eq!(starts, obvious.starts());
+        // The scheduler learns of ends later, and the records have them as they are.
+        for record in &ran.records {
+            let (_, _, run, _) = work[record.job.number as usize - 1];
+            prop_assert_eq!(record.end - record.start.expect("it started"), Span::from_secs(run));
+        }
     }
 
     /// A metascheduler that has no job, or only requests estimates, does not change the schedule of other jobs.
@@ -224,6 +270,31 @@ fn one_compression_follows_all_ends_of_an_instant() {
     // The first two end at 50 s, so that the wide job moves up to them, and the last one finds no room before it.
     let work = [(0, 100, 50, 2), (0, 100, 50, 2), (1, 100, 100, 4), (2, 40, 40, 2)];
     assert_eq!(starts(4, Policy::Conservative, Order::Arrival, &work), [0, 0, 50, 150]);
+}
+
+/// A pass every 10 s. The first job ends at 13 s, and the scheduler knows of it at 20 s.
+#[test]
+fn a_job_waits_for_the_next_pass() {
+    let work = [(0, 30, 13, 4), (3, 10, 5, 4), (21, 10, 5, 4)];
+    for policy in Policy::ALL {
+        let setup = queue(Setup::default(), 4, policy, Order::Arrival)
+            .change(|it| it.interval = Some(Span::from_secs(10)))
+            .user(0, jobs(1, &work));
+        let ran = setup.run_on_both();
+        assert_eq!(ran.starts(), [Some(0), Some(20), Some(30)], "{policy:?}");
+    }
+}
+
+/// Processors fail at 12 s and are back at 14 s: the lost job starts again with the pass at 20 s.
+#[test]
+fn a_lost_job_starts_again_with_the_next_pass() {
+    for policy in Policy::ALL {
+        let mut setup = queue(Setup::default(), 1, policy, Order::Arrival)
+            .change(|it| it.interval = Some(Span::from_secs(10)))
+            .user(0, jobs(1, &[(0, 30, 25, 1), (1, 30, 5, 1)]));
+        setup.failing = vec![(0, ProcessorSet::range(0, 1), vec![(12, 14)])];
+        assert_eq!(setup.run_on_both().starts(), [Some(20), Some(50)], "{policy:?}");
+    }
 }
 
 #[test]

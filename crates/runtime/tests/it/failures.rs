@@ -440,6 +440,7 @@ fn scheduling(kind: usize) -> Option<Scheduling> {
             policy: Policy::Conservative,
             order: Order::Arrival,
             compression: Compression::None,
+            depth: None,
         })),
         4 => Some(bags(ReschedulingRule::Coordinated, Shares::Blocks)),
         5 => Some(bags(ReschedulingRule::None, Shares::Blocks)),

@@ -116,7 +116,7 @@ impl Setup {
         let order = Order::Arrival;
         let compression = Compression::ByStart;
         let id = ProviderId(self.providers.len() as u32);
-        let scheduler = SchedulerConfig { policy, order, compression }.into();
+        let scheduler = SchedulerConfig { policy, order, compression, depth: None }.into();
         self.providers.push(ProviderConfig::new(id, processors, scheduler));
         self
     }
@@ -156,7 +156,8 @@ impl Setup {
     pub(crate) fn coallocating(self, processors: u32) -> Setup {
         self.provider(processors, Policy::Conservative).change(|provider| {
             let (policy, order) = (Policy::Conservative, Order::Arrival);
-            let config = SchedulerConfig { policy, order, compression: Compression::ByStart };
+            let config =
+                SchedulerConfig { policy, order, compression: Compression::ByStart, depth: None };
             provider.scheduler = Scheduling::from(config).around_parts();
             provider.disclosure = Disclosure::Slots;
         })

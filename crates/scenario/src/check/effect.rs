@@ -8,6 +8,7 @@ mod coallocation;
 mod flow;
 mod grid;
 mod impossible;
+mod interval;
 mod large;
 mod maintenance;
 mod metaschedulers;
@@ -50,6 +51,7 @@ impl Check<'_> {
         let has_keys = scenario.workloads.iter().any(sets_keys);
         for (index, provider) in scenario.providers.iter().enumerate() {
             let path = item("provider", index);
+            self.check_interval(&path, provider, flow.serves[index]);
             self.provider_effects(&path, provider, flow.serves[index]);
             self.order_effects(&path.key("policy").key("order"), provider, has_keys);
         }

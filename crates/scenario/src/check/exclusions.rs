@@ -8,7 +8,7 @@ use haggle_scheduling::coallocation::CoallocationPolicy;
 use super::rule::{Refusal, exclude, with_words};
 use crate::file::{
     Coallocation, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance, Metascheduler,
-    Model, Network, NetworkModel, OnFailure, Overflow, Overrun, PlanLinks, Plans, Provider,
+    Model, Network, NetworkModel, OnFailure, Overflow, Overrun, Passes, PlanLinks, Plans, Provider,
     RequestOrder, Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
 };
 use crate::quantity::TimeSpan;
@@ -16,6 +16,7 @@ use crate::quantity::TimeSpan;
 /// Every pair of features that exclude each other, with the reason.
 pub(super) fn all() -> Vec<[String; 3]> {
     let tables = [
+        pairs(PERIODIC),
         pairs(PARTS),
         pairs(ON_NODES),
         pairs(SPREADING),
@@ -51,6 +52,37 @@ fn pairs<T, F>(table: Exclusions<T, F>) -> Vec<[String; 3]> {
 
 /// Table of features that exclude each other, for items `T` with facts `F`.
 type Exclusions<T, F = ()> = &'static [Refusal<T, F>];
+
+/// Facts about a provider whose scheduler has an interval.
+pub(super) struct Periodic {
+    pub(super) parts: bool,
+    pub(super) reserved: bool,
+    pub(super) closes: bool,
+    pub(super) crashes: bool,
+    pub(super) changes: bool,
+}
+
+/// Providers whose schedulers decide at multiples of an `interval`.
+#[rustfmt::skip] // a table
+pub(super) const PERIODIC: Exclusions<Provider, Periodic> = &[
+    exclude(("`interval` of a provider", "policies except `fcfs`, `easy` and `conservative`"), "interval", |it, _| it.policy.order().is_none(),
+        "policy \"{policy}\" of provider \"{name}\" answers or starts jobs at any time", "not for this policy",
+        "remove it, or set policy \"fcfs\", \"easy\" or \"conservative\""),
+    exclude(("`interval` of a provider", "`passes = \"event\"`"), "interval", |it, _| it.passes == Passes::Event,
+        "provider \"{name}\" decides after each event, and cannot wait for an interval", "not with `passes`", "remove one of the two"),
+    exclude(("`interval` of a provider", "co-allocation, mapping"), "interval", |_, at| at.parts,
+        "provider \"{name}\" keeps parts of jobs, which start at agreed times", "not for parts of jobs", "remove it"),
+    exclude(("`interval` of a provider", "reservations"), "interval", |_, at| at.reserved,
+        "provider \"{name}\" grants windows, which begin at any time", "not for reservations", "remove it"),
+    exclude(("`interval` of a provider", "maintenance"), "interval", |_, at| at.closes,
+        "provider \"{name}\" has maintenance, which begins at any time", "not with [[maintenance]]", "remove it, or [[maintenance]] of this provider"),
+    exclude(("`interval` of a provider", "crashes of the provider"), "interval", |_, at| at.crashes,
+        "the scheduler of provider \"{name}\" crashes and restarts at any time", "not with crashes", "remove it, or take the provider out of `actors` of [[failures]]"),
+    exclude(("`interval` of a provider", "start states"), "interval", |it, _| it.has_start_state(),
+        "jobs of provider \"{name}\" run at time zero, and their plans end at any time", "not with a start state", "remove it, or the start state"),
+    exclude(("`interval` of a provider", "changes of settings"), "interval", |_, at| at.changes,
+        "a [[change]] may replace the queue of provider \"{name}\" between two passes", "not with [[change]]", "remove it, or the `set` of [[change]]"),
+];
 
 /// Facts about a provider that keeps parts of jobs.
 pub(super) struct KeepsParts {

@@ -95,6 +95,9 @@ pub struct Figure {
     /// readable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub complement: bool,
+    /// True if an ECDF also has a curve "as recorded": of the same jobs, by the waiting times and run times of their log.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recorded: bool,
     /// Reach of the whiskers of "box".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whiskers: Option<Whiskers>,
@@ -167,6 +170,7 @@ impl Figure {
             x_range: None,
             y_range: None,
             complement: false,
+            recorded: false,
             whiskers: None,
             group_by: None,
             against: None,
@@ -174,7 +178,7 @@ impl Figure {
     }
 
     /// The keys that only some kinds use.
-    pub fn keys(&self) -> [FigureKey; 21] {
+    pub fn keys(&self) -> [FigureKey; 22] {
         let given = [
             ("metric", self.metric.is_some()),
             ("metrics", !self.metrics.is_empty()),
@@ -189,6 +193,7 @@ impl Figure {
             ("x-range", self.x_range.is_some()),
             ("y-range", self.y_range.is_some()),
             ("complement", self.complement),
+            ("recorded", self.recorded),
             ("whiskers", self.whiskers.is_some()),
             ("job", self.job.is_some()),
             ("group-by", self.group_by.is_some()),

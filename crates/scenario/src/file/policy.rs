@@ -32,6 +32,10 @@ pub enum Policy {
         /// Order in which waiting jobs are considered.
         #[serde(default)]
         order: Order,
+        /// Number of waiting jobs behind the first one that a pass examines, in this order; without it, all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000_000))]
+        depth: Option<u32>,
     },
     /// Conservative backfilling: every job has a reservation, and a job may pass others if it delays none.
     Conservative {
@@ -68,7 +72,7 @@ impl Policy {
 
     /// EASY backfilling in the order of arrival.
     pub fn easy() -> Policy {
-        Policy::Easy { order: Order::default() }
+        Policy::Easy { order: Order::default(), depth: None }
     }
 
     /// Conservative backfilling in the order of arrival, with compression by start.
@@ -116,13 +120,18 @@ impl Policy {
     pub fn scheduling(&self, own: &Rules) -> Result<Scheduling, NoSuchRule> {
         let queue = |policy, order: &Order, compression| {
             let order = order.among(&own.orders)?;
-            Ok(Scheduling::Queue(SchedulerConfig { policy, order, compression }))
+            Ok(SchedulerConfig { policy, order, compression, depth: None })
         };
         match self {
-            Policy::Fcfs { order } => queue(Backfilling::Fcfs, order, Compression::default()),
-            Policy::Easy { order } => queue(Backfilling::Easy, order, Compression::default()),
+            Policy::Fcfs { order } => {
+                queue(Backfilling::Fcfs, order, Compression::default()).map(Scheduling::Queue)
+            }
+            Policy::Easy { order, depth } => {
+                let config = queue(Backfilling::Easy, order, Compression::default())?;
+                Ok(Scheduling::Queue(SchedulerConfig { depth: *depth, ..config }))
+            }
             Policy::Conservative { order, compression } => {
-                queue(Backfilling::Conservative, order, *compression)
+                queue(Backfilling::Conservative, order, *compression).map(Scheduling::Queue)
             }
             Policy::Edf(it) => Ok(Scheduling::Edf(EdfConfig {
                 mode: it.late,
@@ -157,8 +166,9 @@ impl Policy {
     /// The order of its queue, if the policy has one to choose.
     pub const fn order(&self) -> Option<&Order> {
         match self {
-            Policy::Fcfs { order } | Policy::Easy { order } => Some(order),
-            Policy::Conservative { order, .. } => Some(order),
+            Policy::Fcfs { order }
+            | Policy::Easy { order, .. }
+            | Policy::Conservative { order, .. } => Some(order),
             Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) | Policy::Recorded {} => {
                 None
             }

@@ -39,6 +39,10 @@ pub struct Provider {
     /// jobs, decide once an instant.
     #[serde(default)]
     pub passes: Passes,
+    /// Time between the passes of the local scheduler, which then are at multiples of it; without it, at each event.
+    /// Between passes the scheduler is notified of nothing, and it plans requested times up to a pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<TimeSpan>,
     /// Treatment of a job, or a task of a bag, that runs past its requested time.
     #[serde(default)]
     pub overrun: Overrun,
@@ -109,6 +113,7 @@ impl Provider {
             speed: reference_speed(),
             policy: Policy::default(),
             passes: Passes::default(),
+            interval: None,
             overrun: Overrun::default(),
             on_failure: None,
             checkpoints: None,

@@ -251,6 +251,7 @@ impl NodeQueue {
         if !std::mem::take(&mut self.has_news) {
             return;
         }
+        let waiting = self.waiting.len();
         while let Some((&key, head)) = self.waiting.first_key_value() {
             let Some(place) = self.plan.at(&head.demand, head.span, now) else { break };
             self.decide(key, place);
@@ -258,7 +259,8 @@ impl NodeQueue {
         let mut behind = self.waiting.iter();
         let Some((_, head)) = behind.next() else { return };
         let reserved = self.plan.earliest(&head.demand, head.span, now, Time::FOREVER);
-        let behind = Vec::from_iter(behind.map(|(&key, it)| (key, it.demand, it.span)));
+        let depth = self.config.depth.map_or(usize::MAX, |depth| depth as usize);
+        let behind = Vec::from_iter(behind.take(depth).map(|(&key, it)| (key, it.demand, it.span)));
         if let Some(place) = &reserved {
             self.plan.book(place);
         }
@@ -275,6 +277,8 @@ impl NodeQueue {
         if let Some(place) = &reserved {
             self.plan.release(now, place);
         }
+        // After a start, the next pass reaches a job further back in the queue.
+        self.has_news = self.config.depth.is_some() && self.waiting.len() < waiting;
     }
 
     fn decide(&mut self, key: Key, place: Place) {

@@ -24,6 +24,7 @@ const QUEUE: SchedulerConfig = SchedulerConfig {
     policy: Policy::Conservative,
     order: Order::Arrival,
     compression: Compression::ByStart,
+    depth: None,
 };
 
 /// A job that is on several machines, or was when it arrived.

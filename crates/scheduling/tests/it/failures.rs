@@ -28,7 +28,7 @@ fn schedulers() -> Vec<Scheduling> {
         for compression in Compression::ALL {
             if policy == Policy::Conservative || compression == Compression::ByStart {
                 let order = Order::Arrival;
-                all.push(SchedulerConfig { policy, order, compression }.into());
+                all.push(SchedulerConfig { policy, order, compression, depth: None }.into());
             }
         }
     }
@@ -239,7 +239,7 @@ proptest! {
         for policy in Policy::ALL {
             for order in Order::ALL {
                 for compression in Compression::ALL {
-                    let config = SchedulerConfig { policy, order, compression };
+                    let config = SchedulerConfig { policy, order, compression, depth: None };
                     let fast = run_by(config.build(PROCESSORS), &work, &failures);
                     let obvious = Obvious::new(PROCESSORS, policy, order, compression);
                     let expected = run_by(Box::new(boxed(obvious)), &work, &failures);
@@ -269,8 +269,12 @@ fn what_was_free_all_the_while_is_not_missed() {
 #[test]
 fn a_lost_job_can_go_ahead_of_all_that_waits() {
     for policy in Policy::ALL {
-        let config =
-            SchedulerConfig { policy, order: Order::Arrival, compression: Compression::ByStart };
+        let config = SchedulerConfig {
+            policy,
+            order: Order::Arrival,
+            compression: Compression::ByStart,
+            depth: None,
+        };
         let mut scheduler = config.build(4);
         let request = |slot, ahead| Request {
             ahead,

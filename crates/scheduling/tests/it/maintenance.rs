@@ -242,7 +242,7 @@ fn queues() -> Vec<SchedulerConfig> {
         for order in Order::ALL {
             for compression in Compression::ALL {
                 if policy == Policy::Conservative || compression == Compression::ByStart {
-                    all.push(SchedulerConfig { policy, order, compression });
+                    all.push(SchedulerConfig { policy, order, compression, depth: None });
                 }
             }
         }
@@ -278,7 +278,7 @@ proptest! {
         closings in closings(),
     ) {
         for config in queues() {
-            let SchedulerConfig { policy, order, compression } = config;
+            let SchedulerConfig { policy, order, compression, .. } = config;
             let mut closings = closings.clone();
             if compression == Compression::Replan {
                 // This queue keeps no reservations. A window that lacks processors takes those of waiting jobs,
@@ -353,7 +353,7 @@ fn maintenance_stays_where_it_is_when_the_end_of_a_long_queue_moves() {
     let (announced, overlap) = (0, Overlap::Refuse);
     let closing = Closing { announced, notice: 105, lasts: 10, processors: 4, overlap };
     for config in queues().into_iter().filter(|it| it.order == Order::Arrival) {
-        let SchedulerConfig { policy, order, compression } = config;
+        let SchedulerConfig { policy, order, compression, .. } = config;
         let (fast, _) = run(config.build(PROCESSORS), &work, &[closing], &[]);
         let obvious = Obvious::new(PROCESSORS, policy, order, compression);
         let (expected, _) = run(Box::new(boxed(obvious)), &work, &[closing], &[]);

@@ -12,7 +12,7 @@ use crate::obvious_nodes::ObviousNodes;
 use crate::replay::{TestJob, replay};
 
 fn config(policy: Policy, compression: Compression) -> SchedulerConfig {
-    SchedulerConfig { policy, order: Order::Arrival, compression }
+    SchedulerConfig { policy, order: Order::Arrival, compression, depth: None }
 }
 
 fn configs() -> Vec<SchedulerConfig> {
@@ -175,12 +175,15 @@ proptest! {
         let nodes = groups(&[(1, Amounts::processors(8))]);
         for order in Order::ALL {
             for queue in configs() {
-                let queue = SchedulerConfig { order, ..queue };
-                let config = NodesConfig { nodes: nodes.clone(), placing: Placing::Packed, queue };
-                let mut fast = Scheduling::Nodes(Box::new(config)).build(8);
-                let mut obvious = Obvious::new(8, queue.policy, order, queue.compression);
-                let expected = replay(&mut obvious, 8, &jobs);
-                prop_assert_eq!(replay(&mut **fast, 8, &jobs), expected, "{}", queue);
+                for depth in [None, Some(2)].into_iter().take(1 + usize::from(queue.policy == Policy::Easy)) {
+                    let queue = SchedulerConfig { order, depth, ..queue };
+                    let config = NodesConfig { nodes: nodes.clone(), placing: Placing::Packed, queue };
+                    let mut fast = Scheduling::Nodes(Box::new(config)).build(8);
+                    let obvious = Obvious::new(8, queue.policy, order, queue.compression);
+                    let mut obvious = obvious.with_depth(depth.map_or(usize::MAX, |it| it as usize));
+                    let expected = replay(&mut obvious, 8, &jobs);
+                    prop_assert_eq!(replay(&mut **fast, 8, &jobs), expected, "{}", queue);
+                }
             }
         }
     }

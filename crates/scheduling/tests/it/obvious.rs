@@ -76,6 +76,8 @@ pub(crate) struct Obvious {
     policy: Policy,
     order: Order,
     compression: Compression,
+    /// Number of jobs behind the head that EASY examines.
+    depth: usize,
     capacity: u32,
     running: Vec<(Slot, Booked)>,
     waiting: Vec<Waiting>,
@@ -103,6 +105,7 @@ impl Obvious {
             policy,
             order,
             compression,
+            depth: usize::MAX,
             capacity,
             running: Vec::new(),
             waiting: Vec::new(),
@@ -113,6 +116,10 @@ impl Obvious {
             passed: 0,
             given_back: None,
         }
+    }
+
+    pub(crate) fn with_depth(self, depth: usize) -> Obvious {
+        Obvious { depth, ..self }
     }
 
     fn used(&self) -> u32 {
@@ -303,7 +310,7 @@ impl LocalScheduler for Obvious {
         }
         if !queue.is_empty() {
             let head = queue.remove(0);
-            for job in queue {
+            for job in queue.into_iter().take(self.depth) {
                 if job.processors > planned_free(self, &job) {
                     continue;
                 }

@@ -62,13 +62,28 @@ proptest! {
                     if policy != Policy::Conservative && compression != Compression::None {
                         continue;
                     }
-                    let config = SchedulerConfig { policy, order, compression };
+                    let config = SchedulerConfig { policy, order, compression, depth: None };
                     let fast = replay(&mut **config.build(8), 8, &jobs);
                     let mut obvious = Obvious::new(8, policy, order, compression);
                     let expected = replay(&mut obvious, 8, &jobs);
                     prop_assert_eq!(fast, expected, "{}", config);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_pass_of_easy_examines_as_many_jobs_as_the_obvious_version(
+        jobs in prop_oneof![jobs(), jobs_with_and_without_a_limit(), a_burst()],
+        depth in 1..6_u32,
+    ) {
+        let (policy, compression) = (Policy::Easy, Compression::None);
+        for order in Order::ALL {
+            let config = SchedulerConfig { policy, order, compression, depth: Some(depth) };
+            let fast = replay(&mut **config.build(8), 8, &jobs);
+            let obvious = Obvious::new(8, policy, order, compression);
+            let expected = replay(&mut obvious.with_depth(depth as usize), 8, &jobs);
+            prop_assert_eq!(fast, expected, "{}", config);
         }
     }
 
@@ -100,7 +115,7 @@ proptest! {
     fn withdrawn_jobs_leave_no_trace(jobs in jobs(), withdrawn in prop::collection::vec(any::<bool>(), 120)) {
         for policy in Policy::ALL {
             for compression in Compression::ALL {
-                let config = SchedulerConfig { policy, order: Order::Arrival, compression };
+                let config = SchedulerConfig { policy, order: Order::Arrival, compression, depth: None };
                 let mut fast = config.build(8);
                 let mut obvious = Obvious::new(8, policy, Order::Arrival, compression);
                 let now = Time::from_secs(0);
@@ -140,7 +155,7 @@ fn m1_conservative_backfilling_compresses_after_an_early_end() {
     ];
     let responses = |compression| {
         let (policy, order) = (Policy::Conservative, Order::Arrival);
-        let mut queue = SchedulerConfig { policy, order, compression }.build(4);
+        let mut queue = SchedulerConfig { policy, order, compression, depth: None }.build(4);
         let outcome = replay(&mut **queue, 4, &jobs);
         let responses = outcome.starts.iter().zip(&jobs).map(|(s, j)| s + j.actual() - j.submit);
         (responses.collect::<Vec<i64>>(), outcome.promises)
@@ -173,8 +188,12 @@ fn an_overrunning_job_pushes_reservations_back_and_nobody_shares_processors() {
 #[test]
 fn jobs_without_a_limit_hold_their_processors_for_ever_in_the_plan() {
     for policy in Policy::ALL {
-        let config =
-            SchedulerConfig { policy, order: Order::Arrival, compression: Compression::ByStart };
+        let config = SchedulerConfig {
+            policy,
+            order: Order::Arrival,
+            compression: Compression::ByStart,
+            depth: None,
+        };
         let mut scheduler = config.build(4);
         let mut started = Vec::new();
         for slot in 0..4 {

@@ -101,8 +101,9 @@ impl Jobs {
         let number = self.expected.accepted;
         self.expected.accepted += 1;
         let request = held.request(turn.core.pieces.next(), false, &turn.core.config);
-        if let Some(outlook) = self.expected.outlook.as_mut().filter(|it| it.at == turn.now) {
-            outlook.queue.submit(turn.now, request);
+        let pass = turn.pass();
+        if let Some(outlook) = self.expected.outlook.as_mut().filter(|it| it.at == pass) {
+            outlook.queue.submit(pass, request);
         }
         let slot = turn.core.pieces.insert(Piece::Expected(Box::new(Expectation { held, number })));
         self.expected.slots.insert(number, slot);

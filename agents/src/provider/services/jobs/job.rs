@@ -137,7 +137,7 @@ impl HeldJob {
     pub(super) fn planned(&self, config: &ProviderConfig) -> Option<Span> {
         let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
         let lasts = checkpoints.lasts(self.to_compute()?, self.resumes());
-        Some(self.particulars().stage_in.start_up + lasts)
+        Some(config.up_to_a_pass(self.particulars().stage_in.start_up + lasts))
     }
 
     /// Planned computing of its next or present attempt.
@@ -157,7 +157,7 @@ impl HeldJob {
             let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
             saving.left(now, self.to_compute()?, &checkpoints)
         });
-        now + late.unwrap_or(now - run.attempt.start)
+        config.next_pass(now + late.unwrap_or(now - run.attempt.start))
     }
 
     /// Its data for rules of checkpoints.

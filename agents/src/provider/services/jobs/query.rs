@@ -43,10 +43,11 @@ impl Jobs {
             return;
         }
         let places = turn.core.config.scheduler.nodes().is_some();
-        let queue = self.expected.outlook(turn.core, turn.now);
+        let pass = turn.pass();
+        let queue = self.expected.outlook(turn.core, pass);
         let start = match demand.filter(|_| places) {
-            Some(demand) => queue.nodes().estimate(turn.now, &demand, span),
-            None => queue.estimate_start(turn.now, processors, span),
+            Some(demand) => queue.nodes().estimate(pass, &demand, span),
+            None => queue.estimate_start(pass, processors, span),
         };
         let Some(start) = start else {
             turn.out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::TooWide });

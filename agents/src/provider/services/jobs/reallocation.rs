@@ -65,10 +65,11 @@ impl Jobs {
         if !turn.core.able.starts {
             return Err(Refusal::WrongShape);
         }
+        let pass = turn.pass();
         let queue = turn.core.scheduler.starts();
         let mut evaluate = |processors, walltime: Option<Span>| {
             let planned = walltime.map(|it| start_up + on_failure.planned(processors, it));
-            let start = queue.estimate_after(turn.now, processors, planned, ready)?;
+            let start = queue.estimate_after(pass, processors, planned, ready)?;
             Some(Sizing { processors, start, planned: planned.unwrap_or(Span::FOREVER) })
         };
         let sizing = match Moldable::described(job.shape, job.processors, job.requested_time) {
@@ -110,7 +111,8 @@ impl Jobs {
 
     /// Planned completion of a job that waits.
     fn planned_completion(&mut self, turn: &mut Turn<'_>, slot: Slot) -> Option<Time> {
-        let start = turn.core.scheduler.starts().planned_start(turn.now, slot)?;
+        let pass = turn.pass();
+        let start = turn.core.scheduler.starts().planned_start(pass, slot)?;
         let held = turn.core.pieces.get::<HeldJob>(slot)?;
         Some(start + held.planned(&turn.core.config).unwrap_or(Span::FOREVER))
     }
@@ -136,7 +138,8 @@ impl Jobs {
         let slots = Vec::from_iter(slots);
         let mut back = Vec::new();
         if turn.core.able.starts {
-            turn.core.scheduler.starts().withdraw_all(turn.now, &slots);
+            let pass = turn.pass();
+            turn.core.scheduler.starts().withdraw_all(pass, &slots);
             for slot in slots {
                 let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { continue };
                 turn.core.load.leaves(held.processors, held.planned(&turn.core.config));

@@ -79,8 +79,9 @@ impl Jobs {
             turn.core.pieces.get::<HeldJob>(*slot).is_some_and(|held| held.submitter == from)
         };
         let slot = turn.core.pieces.slot(job).filter(is_theirs);
+        let pass = turn.pass();
         let waits = |&slot: &Slot| {
-            turn.core.deciding.leave_early(slot) || turn.core.scheduler.withdraw(turn.now, slot)
+            turn.core.deciding.leave_early(slot) || turn.core.scheduler.withdraw(pass, slot)
         };
         let Some(slot) = slot.filter(waits) else {
             turn.out.send(from, SubmissionMessage::NotWithdrawn { job });

@@ -158,6 +158,13 @@ fn because(held: &HeldByOthers) -> String {
         more => format!(" and {}", count(more - 1, "other job")),
     };
     let needs = whole(head.processors, "processor");
+    if let Some(depth) = held.beyond {
+        return format!(
+            "it stood behind {}, and a pass examines {} behind the head of the queue",
+            count(held.before, "job"),
+            count(depth, "job")
+        );
+    }
     match (held.rule, held.head_start) {
         (Rule::Fcfs, _) => format!(
             "{name}, which needed {needs},{others} stood before it, and under fcfs no job passes another one"

@@ -71,6 +71,7 @@ pub(super) fn word_of(part: Part) -> &'static str {
         Part::Gpus => "processors free, but too few gpus",
         Part::Nodes => "processors free, but on too many or busy nodes",
         Part::Order => "enough free: order of the queue, reservations",
+        Part::Pass => "enough free: until the next scheduling pass",
         Part::Round => "slot free: until the scheduler's next round",
         Part::Down => "processors down",
         Part::RepairUnknown => "repair not known yet",

@@ -22,6 +22,7 @@ const PROVIDERS: &[Effect<Provider, Serves>] = &[
         "a provider that bargains over bags, or keeps parts of jobs or windows beside its queue, decides once an instant", "remove it"),
     effect("passes", |it, _| !matches!(it.policy, Policy::Fcfs { order: Order::Arrival }),
         "first come, first served in the order of arrival starts the same jobs either way", "remove it"),
+    effect("interval", |_, to| to.is_used(), "no job comes here", "remove it, or let a user or a metascheduler submit to this provider"),
     effect("checkpoints", |it, to| resumes(it) && (to.whole || !to.parts) && to.rigid, "only rigid jobs with `on-failure = \"resume\"` write them",
         "remove it, or set `on-failure = \"resume\"`"),
     effect("on-failure", |it, to| restarts(it) || to.rigid && (to.fails || resumes(it)), "no processor fails here on which rigid jobs run",
