@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 40] = [
+const BASES: [&str; 41] = [
     "queue",
     "initial",
     "grid-initial",
@@ -63,6 +63,7 @@ const BASES: [&str; 40] = [
     "changes",
     "following",
     "nodes",
+    "queues",
 ];
 const LAWS: &str = "laws";
 const READ: [&str; 15] = [
