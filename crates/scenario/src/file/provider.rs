@@ -18,7 +18,7 @@ pub struct Provider {
     /// Name of the provider, unique among all actors.
     pub name: Name,
     /// Processors the provider owns. Left out with `node`, which gives them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors: u32,
     /// Its nodes, in groups of equal ones. Jobs are placed on nodes if some ask for more than processors. Otherwise, the
@@ -136,6 +136,10 @@ impl Provider {
             count: one(),
         }
     }
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 fn reference_speed() -> f64 {
