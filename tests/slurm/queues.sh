@@ -110,7 +110,8 @@ CONF
     calculated=$(grep -c "$calculation" "$cluster/log/slurmctld" || true)
     until [ "$(grep -c "$calculation" "$cluster/log/slurmctld" || true)" -gt "$calculated" ]; do sleep 0.2; done
     local zero
-    zero=$(date +%s)
+    zero=$(grep "$calculation" "$cluster/log/slurmctld" | tail -n 1 | sed 's/^\[\([^.]*\).*/\1/')
+    zero=$(date --date="$zero" +%s)
     echo "$zero" >"$record/zero"
     local number=0 submit user queue nodes processors run minutes
     while read -r submit user queue nodes processors run minutes; do
@@ -139,5 +140,108 @@ CONF
     trap - EXIT
 }
 
+# The case as a scenario. Submissions and run times are those of Slurm's records.
+scenario_of() {
+    echo "# Made by tests/slurm/queues.sh."
+    echo '[[workload]]'
+    echo 'name = "jobs"'
+    echo 'jobs = ['
+    paste -d ' ' <(tr '|' ' ' <"$record/sacct") - <<<"$jobs" | awk -v zero="$(cat "$record/zero")" '
+        BEGIN { numbers["root"] = 0; numbers["daemon"] = 1; numbers["bin"] = 2; numbers["sys"] = 3 }
+        {
+            user = $2; queue = $10
+            group = user == "root" ? "" : user == "sys" ? ", group = 2" : ", group = 1"
+            printf "    { submit = \"%ds\", processors = %d, nodes = %d, run = \"%ds\", requested = \"%dmin\", user = %d%s, queue = %d },\n",
+                $3 - zero, $12, $11, $5 - $4, $14, numbers[user], group, queue == "long" ? 1 : 2
+        }'
+    cat <<TOML
+]
+
+[[provider]]
+name = "cluster"
+policy = $1
+
+[[provider.node]]
+name = "long"
+count = 2
+cores = 4
+
+[[provider.node]]
+name = "short"
+cores = 4
+
+[[provider.node]]
+name = "common"
+cores = 4
+
+[[provider.queue]]
+name = "long"
+number = 1
+priority = 5
+nodes = ["long", "common"]
+
+[[provider.queue]]
+name = "short"
+number = 2
+priority = 10
+nodes = ["short", "common"]
+user-limits = { running = 1 }
+
+[[provider.account]]
+name = "physics"
+groups = [1]
+shares = 2
+users = [{ user = 1, shares = 3 }]
+
+[[provider.account]]
+name = "biology"
+groups = [2]
+
+[provider.priority]
+weights = { age = 600, fair-share = 1000, size = 400, queue = 300 }
+max-age = "10min"
+half-life = "5min"
+calculation-period = "1min"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "cluster"
+TOML
+}
+
+# Starts of a policy, one a line, in the order of the list of jobs.
+starts_of() {
+    scenario_of "$2" >"$record/$1.toml"
+    "$haggle" run "$record/$1.toml" -o "$record/$1" --format csv --check --force --quiet >"$record/$1.txt" 2>&1 || { cat "$record/$1.txt" >&2; exit 1; }
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next } { print $place["job"], $place["starting_time"] }' "$record/$1/jobs.csv" |
+        sort -n | cut -d ' ' -f 2
+}
+
 [ -f "$record/sshare" ] || run_slurm
-cat "$record/sacct"
+starts_of conservative '{ name = "conservative", compression = "replan" }' >"$record/starts-conservative"
+starts_of easy '"easy"' >"$record/starts-easy"
+paste -d ' ' <(tr '|' ' ' <"$record/sacct") "$record/starts-conservative" "$record/starts-easy" <(cut -d ' ' -f 3-5 <<<"$jobs") |
+    awk -v zero="$(cat "$record/zero")" -v slack=2 '
+    function order(name, starts,   a, b, turned, largest, same, d) {
+        turned = largest = same = 0
+        for (a = 1; a <= NR; a++) {
+            d = starts[a] - slurm[a]
+            if (d < 0) d = -d
+            if (d > largest) largest = d
+            if (d <= slack) same++
+            for (b = 1; b <= NR; b++)
+                if (slurm[a] + slack < slurm[b] && starts[a] > starts[b]) {
+                    turned++
+                    printf "  %s starts job %d before job %d, Slurm %d s after it\n", name, b, a, slurm[b] - slurm[a]
+                }
+        }
+        printf "%s: %d of %d starts within %d s, largest difference %g s, %d pairs in another order\n", name, same, NR, slack, largest, turned
+        return turned
+    }
+    NR == 1 { printf "%3s %-6s %-5s %5s %5s %6s %5s %5s %12s %5s %5s %5s  %s\n", "job", "user", "queue", "nodes", "cores", "submit", "run", "Slurm", "conservative", "diff", "easy", "diff", "nodes of Slurm" }
+    {
+        slurm[NR] = $4 - zero; conservative[NR] = $8; easy[NR] = $9
+        printf "%3d %-6s %-5s %5d %5d %6d %5d %5d %12g %5g %5g %5g  %s\n", $1, $2, $10, $11, $12, $3 - zero, $5 - $4, slurm[NR], $8, $8 - slurm[NR], $9, $9 - slurm[NR], $7
+    }
+    END { exit order("conservative", conservative) + order("easy", easy) > 0 }'
