@@ -64,6 +64,7 @@ const BASES: [&str; 41] = [
     "changes",
     "following",
     "nodes",
+    "queues",
 ];
 const LAWS: &str = "laws";
 const READ: [&str; 15] = [

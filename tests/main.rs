@@ -46,6 +46,7 @@ mod cli_part_queues;
 mod cli_plans;
 mod cli_plot;
 mod cli_policies;
+mod cli_queues;
 mod cli_replay;
 mod cli_reproduce;
 mod cli_reproduce_mistakes;

@@ -80,5 +80,6 @@ said_by! {
         Refusal::NoAgreement => said("no_answer_no_agreement"),
         Refusal::ParentFailed => said("no_answer_parent_failed"),
         Refusal::TooDemanding => said("no_answer_too_demanding"),
+        Refusal::NotPermitted => said("no_answer_not_permitted"),
     }
 }

@@ -111,6 +111,7 @@ said_by! {
         Refusal::NoAgreement => said("refused_no_agreement"),
         Refusal::ParentFailed => said("refused_parent_failed"),
         Refusal::TooDemanding => said("refused_too_demanding"),
+        Refusal::NotPermitted => said("refused_not_permitted"),
     }
 }
 

@@ -49,8 +49,15 @@ pub fn about(scenario: &Scenario) -> About {
         tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),
         data_network: (scenario.moves_data() || scenario.carries_checkpoints())
             .then(|| data_network(scenario)),
+        rules: scenario.providers.iter().filter_map(rules).collect(),
         figures: scenario.figures.iter().map(declared).collect(),
     }
+}
+
+/// The queues, accounts and priorities of a provider, by its name.
+fn rules(provider: &file::Provider) -> Option<(String, serde_json::Value)> {
+    let rules = serde_json::to_value(provider.rules()?).ok()?;
+    Some((provider.name.to_string(), rules))
 }
 
 /// The workloads of jobs that run or wait at time zero.

@@ -15,6 +15,7 @@ mod nodes;
 mod phased;
 mod provider;
 mod queue;
+mod rules;
 mod scope;
 mod spent;
 mod starts;
@@ -50,6 +51,7 @@ pub use line::{
 pub use phased::Interval;
 pub use provider::{Attempt, LostPart, LostTasks, Recorded, Share};
 pub use queue::{Holder, Overtaker, Wait};
+pub use rules::{KeptByLimit, NotPermitted};
 pub use spent::{Part, Spent};
 pub use starts::{Reason, Start};
 pub use statics::{Statics, Turn};
@@ -120,6 +122,12 @@ pub struct Story {
     /// Its start on the machine of its log, if its provider starts jobs as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
+    /// Limits that kept it from its start, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<KeptByLimit>,
+    /// The reason for which the queues and limits of its provider refused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_permitted: Option<NotPermitted>,
     /// Reservation that a provider granted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granted: Option<Granted>,
@@ -545,6 +553,8 @@ impl Chronicle {
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
             recorded: None,
+            limits: Vec::new(),
+            not_permitted: None,
             granted: windows::of(job.job, &self.reservations, &self.displacements),
             moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
             bookings: together::bookings(job.job, &self.bookings),

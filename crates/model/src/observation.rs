@@ -142,6 +142,8 @@ pub enum Refusal {
     ParentFailed,
     /// The nodes of the provider never have room for the demand of the job, although its processors are enough.
     TooDemanding,
+    /// The queues or the limits of the provider do not permit the job.
+    NotPermitted,
 }
 
 impl Refusal {
@@ -159,6 +161,7 @@ impl Refusal {
             Refusal::NoAgreement => "no_agreement",
             Refusal::ParentFailed => "parent_failed",
             Refusal::TooDemanding => "too_demanding",
+            Refusal::NotPermitted => "not_permitted",
         }
     }
 }

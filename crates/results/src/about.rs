@@ -39,6 +39,10 @@ pub struct About {
     /// The network for data of tasks and checkpoints between providers, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_network: Option<DataNetworkInfo>,
+    /// Queues, accounts and priorities of the providers that have some. Only the code that explains jobs interprets
+    /// them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<String, serde_json::Value>,
     /// The figures that the run declares, as `[[figure]]` in scenarios. Only the code that draws
     /// interprets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -44,6 +44,7 @@ mod plans;
 mod protocol;
 mod rule;
 mod sessions;
+mod site;
 mod sizes;
 mod targets;
 mod uses;

@@ -35,6 +35,7 @@ mod provider;
 mod reservations;
 mod results;
 mod rules;
+mod site;
 mod step;
 mod sweep;
 mod synthetic_month;
@@ -122,6 +123,10 @@ pub use provider::{
 pub use reservations::Reservations;
 pub use results::{Results, TableFormat};
 pub use rules::{Preset, Rules};
+pub use site::{
+    Account, AccountUser, FairShareRule, Favours, Limits, Priority, PriorityWeights, Queue,
+    UserLimits,
+};
 pub use step::{SCALE_MAX, Step};
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};

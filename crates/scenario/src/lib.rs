@@ -60,6 +60,7 @@ mod own;
 mod resolve;
 mod rules;
 pub mod schema;
+mod site;
 mod sweep;
 mod workload;
 mod write;

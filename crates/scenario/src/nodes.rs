@@ -33,7 +33,8 @@ impl Scenario {
 
     /// True if a provider places jobs on nodes. Otherwise, it counts processors.
     pub fn places_on_nodes(&self, provider: &Provider) -> bool {
-        !provider.nodes.is_empty() && self.has_demands()
+        let has_own = provider.queues.iter().any(|queue| queue.nodes.is_some());
+        !provider.nodes.is_empty() && (has_own || self.has_demands())
     }
 
     /// The local scheduler of a provider.
@@ -41,11 +42,15 @@ impl Scenario {
     /// # Errors
     /// If it names a rule of one's own that is not there.
     pub fn scheduling_of(&self, provider: &Provider) -> Result<Scheduling, NoSuchRule> {
+        let on_nodes = self.places_on_nodes(provider);
         Ok(match provider.policy.scheduling(&self.own)? {
-            Scheduling::Queue(queue) if self.places_on_nodes(provider) => {
-                let placing = provider.placing.unwrap_or_default();
-                let nodes = provider.nodes_to_model();
-                Scheduling::Nodes(Box::new(NodesConfig { nodes, placing, queue }))
+            Scheduling::Queue(queue) if on_nodes || provider.has_rules() => {
+                Scheduling::Nodes(Box::new(NodesConfig {
+                    nodes: on_nodes.then(|| provider.nodes_to_model()),
+                    placing: provider.placing.unwrap_or_default(),
+                    queue,
+                    site: provider.rules(),
+                }))
             }
             other => other,
         })

@@ -83,6 +83,8 @@ impl InlineJob {
             // -1 is unknown, as in logs.
             origin: JobOrigin {
                 user: self.user.unwrap_or(-1),
+                group: self.group.unwrap_or(-1),
+                queue: self.queue.unwrap_or(-1),
                 executable: self.application.unwrap_or(-1),
                 ..JobOrigin::UNKNOWN
             },

@@ -14,7 +14,12 @@ impl Scenario {
 
     /// The scenario as TOML; reading the text gives the same scenario.
     pub fn to_toml(&self) -> String {
-        toml::to_string_pretty(self)
+        let mut written = self.clone();
+        // Nodes give the processors of their provider, so that a change of the nodes in this text needs no other one.
+        for it in written.providers.iter_mut().filter(|it| !it.nodes.is_empty()) {
+            it.processors = 0;
+        }
+        toml::to_string_pretty(&written)
             .expect("tables with string keys and numbers that TOML can hold")
     }
 

@@ -22,6 +22,7 @@ use crate::composition::QueueEntry;
 use crate::maintenance::{Maintaining, Overlap};
 use crate::reservations::{Alternative, Displaced, Granted, Granting, Reserve, Size};
 use crate::scheduler::{Killed, Request, Slot};
+use crate::site::Denied;
 use crate::{Interval, OnNodes, Reserving};
 
 /// `Ok` if the plan of a queue can guarantee it, or else the reason why not.
@@ -253,6 +254,12 @@ impl OnNodes for Refusing {
     fn places(&self, _: Slot) -> Vec<(u32, u32)> {
         Vec::new()
     }
+
+    fn accept(&mut self, _: Time, _: &Request) -> Result<(), Denied> {
+        Ok(())
+    }
+
+    fn gone_before(&mut self, _: Slot) {}
 
     fn failed_on(&mut self, _: Time, _: &[(u32, u32)], _: &[Killed]) {}
 

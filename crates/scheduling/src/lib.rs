@@ -37,6 +37,7 @@ pub mod reservations;
 pub mod reserving;
 pub mod runs;
 pub mod scheduler;
+pub mod site;
 
 pub use bag_table::BagTable;
 pub use bags::{Asked, Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, OfferRule};
@@ -51,7 +52,7 @@ pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use interval::Interval;
 pub use maintenance::{Maintaining, Overlap};
-pub use nodes::{NodeQueue, NodesConfig, OnNodes, Placing};
+pub use nodes::{NodeQueue, NodeSet, NodesConfig, OnNodes, Placing};
 pub use own::Own;
 pub use profile::Profile;
 pub use queue::Order;

@@ -13,15 +13,20 @@ mod calendar;
 mod choice;
 mod plan;
 mod queue;
+mod set;
+
+use std::fmt;
 
 use haggle_model::{Demand, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::scheduler::{Killed, SchedulerConfig, Slot};
+use crate::scheduler::{Killed, Request, SchedulerConfig, Slot};
+use crate::site::{Denied, SiteConfig};
 
-pub use self::calendar::Calendar;
+use self::calendar::Calendar;
 pub use self::choice::Placing;
 pub use self::queue::NodeQueue;
+pub use self::set::NodeSet;
 
 /// Chunks of a job on one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,14 +38,17 @@ pub struct Piece {
 }
 
 /// A queue on nodes as a scenario describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodesConfig {
-    /// The nodes of the machine.
-    pub nodes: Nodes,
+    /// The nodes of the machine; `None` = it counts processors only, and takes no account of other demands.
+    pub nodes: Option<Nodes>,
     /// Choice among nodes that are free.
     pub placing: Placing,
     /// Order, backfilling and compression.
     pub queue: SchedulerConfig,
+    /// Queues, accounts and priorities, if there are any. They go with first come first served, EASY, and conservative
+    /// backfilling that plans anew.
+    pub site: Option<SiteConfig>,
 }
 
 /// Queues that place jobs on nodes.
@@ -52,9 +60,35 @@ pub trait OnNodes {
     /// there. Empty if the queue places no jobs on nodes: any free processors do.
     fn places(&self, slot: Slot) -> Vec<(u32, u32)>;
 
+    /// The rules of the site accept a job, which then joins the queue at this instant or later.
+    ///
+    /// # Errors
+    /// The reason for which they refuse it.
+    fn accept(&mut self, now: Time, request: &Request) -> Result<(), Denied>;
+
+    /// A job that was [accepted](OnNodes::accept) goes away before it has joined the queue.
+    fn gone_before(&mut self, slot: Slot);
+
     /// As [`LocalScheduler::failed`](crate::LocalScheduler::failed), of so many processors of each of these nodes.
     fn failed_on(&mut self, now: Time, nodes: &[(u32, u32)], killed: &[Killed]);
 
     /// Processors of nodes that had failed are back.
     fn restored_on(&mut self, now: Time, nodes: &[(u32, u32)]);
+}
+
+/// Such as `easy, arrival order, packed on nodes, by priority`.
+impl fmt::Display for NodesConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.queue)?;
+        if self.nodes.is_some() {
+            write!(f, ", {} on nodes", self.placing.name())?;
+        }
+        let Some(site) = &self.site else { return Ok(()) };
+        f.write_str(if site.priority.is_some() { ", by priority" } else { "" })?;
+        match site.queues.len() {
+            0 => Ok(()),
+            1 => f.write_str(", one queue"),
+            several => write!(f, ", {several} queues"),
+        }
+    }
 }

@@ -25,7 +25,7 @@ pub mod usage;
 
 pub use factors::{Breakdown, Factors, Machine, SizeRule, Weights};
 pub use fair_tree::Standing;
-pub use limits::{AssociationLimits, Claim, Ledger, QosLimits, Reason};
+pub use limits::{Alone, AssociationLimits, Caps, Claim, Ledger, QosLimits, Reason, Together};
 pub use multifactor::{FairShare, Multifactor, Partition, PriorityConfig, PriorityJob};
 pub use resets::{ResetPeriod, Resets};
 pub use resources::{Billing, BillingRule, BillingWeights, PerResource, Totals};

@@ -13,6 +13,7 @@ use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::maintenance::Maintaining;
 use crate::reservations::{Granting, ReservationConfig, Reservations};
+use crate::site::Owner;
 use crate::{
     Compression, Conservative, Easy, Fcfs, NodeQueue, NodesConfig, OnNodes, Order, Recorded,
     Replan, Reserving,
@@ -56,6 +57,8 @@ pub struct Request {
     pub ahead: bool,
     /// Start that its log recorded; `None` = unknown. Only the queue [`Recorded`] reads it.
     pub recorded: Option<Time>,
+    /// The numbers of its owner. Only the queue [`NodeQueue`] reads them, if its site has rules.
+    pub owner: Owner,
     /// Its demand for resources of nodes, if it needs more than processors anywhere. Only the queue [`NodeQueue`] reads
     /// it.
     pub demand: Option<Demand>,
@@ -72,6 +75,7 @@ impl Request {
             deadline: None,
             ahead: false,
             recorded: None,
+            owner: Owner::UNKNOWN,
             demand: None,
         }
     }
@@ -320,7 +324,7 @@ impl SchedulerConfig {
 }
 
 /// Any local scheduler, as a scenario describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
@@ -342,7 +346,7 @@ pub enum Scheduling {
     Reservations(ReservationConfig),
     /// Starts as the logs of jobs recorded them.
     Recorded,
-    /// A queue of rigid jobs on nodes with several resources.
+    /// A queue of rigid jobs on nodes with several resources, or with rules of a site.
     Nodes(Box<NodesConfig>),
 }
 
@@ -361,7 +365,9 @@ impl Scheduling {
                 LocalQueue::Reservations(Reservations::new(processors, *config))
             }
             Scheduling::Recorded => LocalQueue::Recorded(Recorded::new(processors)),
-            Scheduling::Nodes(config) => LocalQueue::Nodes(Box::new(NodeQueue::new(config))),
+            Scheduling::Nodes(config) => {
+                LocalQueue::Nodes(Box::new(NodeQueue::new(processors, config)))
+            }
         })
     }
 }
@@ -393,7 +399,7 @@ impl Scheduling {
     /// The nodes on which it places jobs; `None` if it counts processors only.
     pub fn nodes(&self) -> Option<&Nodes> {
         match self {
-            Scheduling::Nodes(config) => Some(&config.nodes),
+            Scheduling::Nodes(config) => config.nodes.as_ref(),
             _ => None,
         }
     }
@@ -429,9 +435,7 @@ impl fmt::Display for Scheduling {
                 write!(f, "reservations, {} order", config.criterion.name())
             }
             Scheduling::Recorded => f.write_str("recorded"),
-            Scheduling::Nodes(config) => {
-                write!(f, "{}, {} on nodes", config.queue, config.placing.name())
-            }
+            Scheduling::Nodes(config) => config.fmt(f),
         }
     }
 }

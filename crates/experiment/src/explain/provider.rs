@@ -13,7 +13,7 @@ use super::queue::Others;
 use super::spent::{Column, Ledger, Part, Spent, micros, seconds};
 use super::starts::AttemptStart;
 use super::supply::{Market, Supply, Waiting};
-use super::{Chronicle, Crash, Maintained, OnGrid, Story, nodes, together, workflow};
+use super::{Chronicle, Crash, Maintained, OnGrid, Story, nodes, rules, together, workflow};
 use crate::cast;
 
 /// An attempt to run a rigid job, or a job of a grid.
@@ -133,6 +133,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let rows = all.resources.iter();
     story.sizes = rows.map(|it| (it.provider.clone(), it.processors)).collect();
     story.recorded = recorded(all, job);
+    story.not_permitted = rules::refused(all, job);
     let mut own: Vec<&AttemptRow> = all.attempts.iter().filter(|it| it.job == job.job).collect();
     own.sort_by_key(|it| it.attempt);
     let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();
@@ -204,8 +205,10 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let ready = story.granted.as_ref().map_or(job.ready, |granted| granted.ready);
         let mut waiting =
             Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
+        story.limits = rules::kept(all, job);
         waiting = waiting.recorded(job.recorded_start).on_nodes(nodes::missing(all, job));
         waiting = waiting.until_passes(interval(all, job));
+        waiting = waiting.limited(rules::intervals(&story.limits));
         let start_up = moved.map_or(0, |moved| micros(moved.start_up));
         // The planned duration of a moldable job is unknown.
         if story.shape == "rigid" {
@@ -432,8 +435,11 @@ fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
         resource,
         attempts: here().filter(|it| it.job != job.job).collect(),
         placements: placements.filter(|it| it.provider == *provider && it.job != job.job).collect(),
-        // The tests of a line count processors only.
-        line: line.filter(|it| it.is_for(job) && !all.sites.contains_key(provider)),
+        // The tests of a line count processors only, in the order of the policy.
+        line: line.filter(|it| {
+            let has_rules = all.about.rules.contains_key(provider);
+            it.is_for(job) && !has_rules && !all.sites.contains_key(provider)
+        }),
         jobs,
     })
 }

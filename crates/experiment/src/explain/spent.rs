@@ -20,6 +20,8 @@ pub enum Part {
     NotReady,
     /// Queued at a provider that starts jobs as recorded, before the start that its log has recorded.
     Recorded,
+    /// Queued, and a limit of its user, its account or its queue kept it from its start.
+    Limit,
     /// Queued: too few processors or slots of a grid were free, and outages were not the cause.
     Busy,
     /// Queued with enough free processors, but without enough memory beside them on their nodes.

@@ -246,6 +246,8 @@ pub(super) struct Waiting<'a> {
     windows: Vec<(i64, i64)>,
     /// Intervals in which a resource of nodes was missing, in order.
     nodes: Vec<(i64, i64, Part)>,
+    /// Intervals in which a limit kept it from its start, in order.
+    limits: Vec<(i64, i64, Part)>,
     /// Intervals in which it waited.
     pub(super) stretches: Vec<(f64, f64)>,
     /// Free processors, if there is only one place.
@@ -255,7 +257,7 @@ pub(super) struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     pub(super) fn new(supply: Supply<'a>, ready: Option<f64>, can_start: Part) -> Waiting<'a> {
         let (ready, free) = (ready.map(micros), Free::default());
-        let (windows, nodes, stretches) = (Vec::new(), Vec::new(), Vec::new());
+        let (windows, nodes, limits, stretches) = Default::default();
         let (data, recorded, interval) = (None, None, None);
         Waiting {
             supply,
@@ -266,6 +268,7 @@ impl<'a> Waiting<'a> {
             interval,
             windows,
             nodes,
+            limits,
             stretches,
             free,
         }
@@ -326,6 +329,22 @@ impl<'a> Waiting<'a> {
         self
     }
 
+    /// The same job, which limits kept from its start in these intervals.
+    pub(super) fn limited(mut self, limits: Vec<(i64, i64, Part)>) -> Waiting<'a> {
+        self.limits = limits;
+        self
+    }
+
+    /// The limit that keeps it from its start, if there is one, and the latest end of this answer.
+    fn limit(&self, now: i64, until: i64) -> (Option<Part>, i64) {
+        let next = self.limits.partition_point(|&(_, to, _)| to <= now);
+        match self.limits.get(next) {
+            Some(&(from, to, part)) if from <= now => (Some(part), until.min(to)),
+            Some(&(from, ..)) => (None, until.min(from)),
+            None => (None, until),
+        }
+    }
+
     /// Reason why it does not start although it could, and the latest end of this reason.
     fn where_it_could(&self, now: i64, until: i64) -> (Part, i64) {
         let next = self.nodes.partition_point(|&(_, to, _)| to <= now);
@@ -370,9 +389,11 @@ impl<'a> Waiting<'a> {
         while ledger.told() < until {
             let from = ledger.told();
             let next = self.supply.next().map_or(until, |next| next.min(until));
-            // The reason may end before the next change of the supply.
+            // The reason may end before the next change of the supply. With or without processors, a limit keeps the
+            // job from its start.
+            let (limit, next) = self.limit(from, next);
             let (can_start, next) = self.where_it_could(from, next);
-            ledger.until(next, self.supply.part(can_start));
+            ledger.until(next, limit.unwrap_or_else(|| self.supply.part(can_start)));
             if let Some(level) = self.supply.only.and_then(|only| self.supply.levels[only]) {
                 self.free.see((from, next), level.free, level.free >= self.supply.need);
             }

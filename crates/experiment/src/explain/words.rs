@@ -7,7 +7,7 @@ mod statics;
 mod time;
 mod workflow;
 
-use super::{Part, Story};
+use super::{NotPermitted, Part, Story};
 use crate::readable::{count, duration, lines, row, seconds};
 
 /// Rows of a list.
@@ -189,9 +189,30 @@ fn refused(story: &Story) -> String {
             "No try got all of its parts: `transactions` of the summary has the reasons.".to_owned()
         }
         Some("parent_failed") => parent_failed(story),
+        Some("not_permitted") => not_permitted(story),
         _ => return "\nIt was never queued.\n".to_owned(),
     };
     format!("\nIt was never queued. {reason}\n")
+}
+
+/// The queue or the limit that refused it.
+fn not_permitted(story: &Story) -> String {
+    match &story.not_permitted {
+        None => "The queues and limits of its provider did not permit it.".to_owned(),
+        Some(NotPermitted::NoQueue(number)) => {
+            format!("No queue of its provider has the number {number}.")
+        }
+        Some(NotPermitted::NoAccess(number)) => {
+            format!("Queue {number} of its provider is not open to its user or group.")
+        }
+        Some(NotPermitted::NeverFits(number)) => {
+            format!("The nodes of queue {number} of its provider never have room for it.")
+        }
+        Some(NotPermitted::Limit(limit)) => format!("It exceeds a limit even alone: {limit}."),
+        Some(NotPermitted::TooManyJobs) => {
+            "Its user, account or queue had as many jobs as it may have.".to_owned()
+        }
+    }
 }
 
 /// Earlier tasks of its workflow without success, because of which its inputs would never exist; or a job that it follows.

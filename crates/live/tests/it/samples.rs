@@ -132,7 +132,7 @@ where
     spoken(Said { id: ID, settled: 299, body })
 }
 
-fn refusals() -> [Refusal; 11] {
+fn refusals() -> [Refusal; 12] {
     [
         Refusal::TooWide,
         Refusal::TooNarrow,
@@ -145,6 +145,7 @@ fn refusals() -> [Refusal; 11] {
         Refusal::NoAgreement,
         Refusal::ParentFailed,
         Refusal::TooDemanding,
+        Refusal::NotPermitted,
     ]
 }
 

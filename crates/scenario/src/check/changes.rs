@@ -95,7 +95,8 @@ pub(crate) fn changes_fit(
                 let help = "write a number of nodes that divides processors and gpus, or remove it";
                 report(&path, error.to_string(), "no equal parts", help);
             }
-            if !before.has_demands() && before.providers.iter().any(|it| !it.nodes.is_empty()) {
+            let counts = |it: &Provider| !it.nodes.is_empty() && !before.places_on_nodes(it);
+            if before.providers.iter().any(counts) {
                 let message = "a job asks for more than processors, and no workload does: until then, providers \
                                count processors only"
                     .to_owned();

@@ -69,6 +69,7 @@ impl Check<'_> {
         self.events_order_effects(&flow);
         self.impossible_jobs(names);
         self.node_effects(names);
+        self.rules_effects();
         self.figures_of_transactions();
         self.unused_actors(&flow);
         self.idle_crashes(&flow, names);

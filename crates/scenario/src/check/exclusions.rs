@@ -7,9 +7,10 @@ use haggle_scheduling::coallocation::CoallocationPolicy;
 
 use super::rule::{Refusal, exclude, with_words};
 use crate::file::{
-    Coallocation, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance, Metascheduler,
-    Model, Network, NetworkModel, OnFailure, Overflow, Overrun, Passes, PlanLinks, Plans, Provider,
-    RequestOrder, Role, Scenario, Sharing, Site, TaskProgress, User, Workflows, Workload,
+    Coallocation, Compression, EventsOrder, Failures, Figure, FigureKind, Grid, Maintenance,
+    Metascheduler, Model, Network, NetworkModel, OnFailure, Overflow, Overrun, Passes, PlanLinks,
+    Plans, Policy, Provider, RequestOrder, Role, Scenario, Sharing, Site, TaskProgress, User,
+    Workflows, Workload,
 };
 use crate::quantity::TimeSpan;
 
@@ -19,6 +20,7 @@ pub(super) fn all() -> Vec<[String; 3]> {
         pairs(PERIODIC),
         pairs(PARTS),
         pairs(ON_NODES),
+        pairs(WITH_RULES),
         pairs(SPREADING),
         pairs(ROLES),
         pairs(OFFERING),
@@ -156,6 +158,30 @@ pub(super) const ON_NODES: Exclusions<Provider, UsesNodes> = &[
         "not for reservations", "remove `node`, or submit jobs with a step \"reservations\" elsewhere"),
     exclude(("nodes", "maintenance"), "node", |_, at| at.closed, "provider \"{name}\" places jobs on nodes, and closes none for maintenance",
         "not with maintenance", "remove `node`, or let nodes fail at listed times: [[failures]] with `outages`"),
+];
+
+/// Providers with queues, accounts or priorities.
+#[rustfmt::skip] // a table
+pub(super) const WITH_RULES: Exclusions<Provider, UsesNodes> = &[
+    exclude(("queues, accounts, priorities", "policies except \"fcfs\", \"easy\" and \"conservative\""), "policy", |it, _| !it.policy.is_plain(),
+        "provider \"{name}\" has queues, accounts or priorities, and its policy takes no account of them", "not with such rules",
+        "choose \"fcfs\", \"easy\" or \"conservative\""),
+    exclude(("queues, accounts, priorities", "`policy = \"conservative\"` without `compression = \"replan\"`"), "policy",
+        |it, _| matches!(it.policy, Policy::Conservative { compression, .. } if compression != Compression::Replan),
+        "limits and priorities of provider \"{name}\" change the places of waiting jobs, and its policy keeps them", "not with such rules",
+        "write `policy = { name = \"conservative\", compression = \"replan\" }`"),
+    exclude(("queues, accounts, priorities", "co-allocation, mapping, composition"), "", |_, at| at.spread,
+        "provider \"{name}\" has queues, accounts or priorities, and takes no parts of jobs and no bags", "not for parts and bags",
+        "take it out of the metaschedulers with `coallocation`, `mapping` or `composition`"),
+    exclude(("queues, accounts, priorities", "reallocation"), "", |_, at| at.moved,
+        "waiting jobs of provider \"{name}\" have no planned starts by which they could be moved", "not with reallocation",
+        "take it out of the metaschedulers with `reallocation`, or remove its queues, accounts and priorities"),
+    exclude(("queues, accounts, priorities", "reservations"), "", |_, at| at.reserved,
+        "provider \"{name}\" has queues, accounts or priorities, and reserves nothing in advance", "not for reservations",
+        "submit jobs with a step \"reservations\" elsewhere"),
+    exclude(("queues, accounts, priorities", "maintenance"), "", |_, at| at.closed,
+        "provider \"{name}\" has queues, accounts or priorities, and closes no processors for maintenance", "not with maintenance",
+        "let processors fail at listed times: [[failures]] with `outages`"),
 ];
 
 /// Facts about a metascheduler that spreads jobs.

@@ -47,6 +47,7 @@ const STEPS: &[Refusal<Step>] = &[
 impl Check<'_> {
     pub(super) fn check_placing_on_nodes(&mut self, names: &Names) {
         let uses = self.uses_of_nodes(names);
+        self.check_rules_of_sites(&uses);
         for (index, provider) in self.scenario.providers.iter().enumerate() {
             let (path, name) = (item("provider", index), &provider.name);
             let processors = provider.nodes.iter().map(|it| it.processors()).sum::<u64>();

@@ -4,12 +4,15 @@ use haggle_model::{Amounts, NodeGroup};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, Name};
 
 /// Equal nodes of a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Node {
+    /// Name of the group, for `nodes` of queues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
     /// Number of nodes.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -29,7 +32,7 @@ pub struct Node {
 impl Node {
     /// Nodes without memory and accelerators.
     pub fn new(count: u32, cores: u32) -> Node {
-        Node { count, cores, memory: None, gpus: 0 }
+        Node { name: None, count, cores, memory: None, gpus: 0 }
     }
 
     /// Processors of all of them.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use haggle_model::{Nodes, Span};
 
 use super::{
-    Checkpoints, Disclosure, InitialJob, InitialUse, Node, Overrun, Passes, Placing, Policy,
-    ReschedulingRule, TimeLaw,
+    Account, Checkpoints, Disclosure, InitialJob, InitialUse, Node, Overrun, Passes, Placing,
+    Policy, Priority, Queue, ReschedulingRule, TimeLaw,
 };
 use crate::quantity::{Name, Share, TimeSpan};
 
@@ -18,7 +18,7 @@ pub struct Provider {
     /// Name of the provider, unique among all actors.
     pub name: Name,
     /// Processors the provider owns. Left out with `node`, which gives them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors: u32,
     /// Its nodes, in groups of equal ones. Jobs are placed on nodes if some ask for more than processors. Otherwise, the
@@ -28,6 +28,15 @@ pub struct Provider {
     /// Choice among free nodes; "packed" if not given. Read with `node` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placing: Option<Placing>,
+    /// Its queues. Without any, all jobs are in one queue without limits.
+    #[serde(rename = "queue", default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<Queue>,
+    /// Its accounts, with shares and limits.
+    #[serde(rename = "account", default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<Account>,
+    /// Priorities of its jobs, in place of the order of its policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
     /// Speed of its processors; 1 is the reference processor, 2 halves run times.
     #[serde(default = "reference_speed")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
@@ -110,6 +119,9 @@ impl Provider {
             processors,
             nodes: Vec::new(),
             placing: None,
+            queues: Vec::new(),
+            accounts: Vec::new(),
+            priority: None,
             speed: reference_speed(),
             policy: Policy::default(),
             passes: Passes::default(),
@@ -129,6 +141,10 @@ impl Provider {
             count: one(),
         }
     }
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 fn reference_speed() -> f64 {

@@ -130,9 +130,15 @@ pub struct InlineJob {
     /// Priority key: smaller goes first where a provider orders by key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<i64>,
-    /// Number of the user, for steps that examine users.
+    /// Number of the user, for steps that examine users, and for accounts and limits of providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<i32>,
+    /// Number of the group, for accounts and queues of providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<i32>,
+    /// Number of the queue, for queues of providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<i32>,
     /// Number of the application, for steps that examine applications, and programs of real machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<i32>,
@@ -195,6 +201,8 @@ impl InlineJob {
             deadline: None,
             key: None,
             user: None,
+            group: None,
+            queue: None,
             application: None,
             memory: None,
             memory_per_processor: None,

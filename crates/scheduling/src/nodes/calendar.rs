@@ -6,11 +6,12 @@ use std::ops::Range;
 use haggle_model::{Amounts, Demand, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::set::Among;
 use super::{Piece, Placing};
 
 /// The resources of each node that are free at each time, if everything goes as booked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Calendar {
+pub(super) struct Calendar {
     nodes: Vec<Timeline>,
 }
 
@@ -114,46 +115,60 @@ impl Timeline {
 
 impl Calendar {
     /// Idle nodes.
-    pub fn new(nodes: &Nodes) -> Calendar {
+    pub(super) fn new(nodes: &Nodes) -> Calendar {
         Calendar { nodes: nodes.capacities().iter().map(|&it| Timeline::new(it)).collect() }
     }
 
     /// The resources of a node.
-    pub fn capacity(&self, node: u32) -> &Amounts {
+    pub(super) fn capacity(&self, node: u32) -> &Amounts {
         &self.nodes[node as usize].capacity
     }
 
     /// True if a demand fits on the idle nodes.
-    pub fn holds(&self, demand: &Demand) -> bool {
-        let fits = self.nodes.iter().map(|it| u64::from(demand.fits(&it.capacity, &it.capacity)));
+    pub(super) fn holds(&self, demand: &Demand, among: Among<'_>) -> bool {
+        let fits =
+            self.among(among).map(|(_, it)| u64::from(demand.fits(&it.capacity, &it.capacity)));
         fits.sum::<u64>() >= u64::from(demand.chunks)
     }
 
+    fn among<'a>(&'a self, among: Among<'a>) -> impl Iterator<Item = (u32, &'a Timeline)> {
+        (0..).zip(&self.nodes).filter(move |it| among.has(it.0))
+    }
+
     /// Books amounts of a node, which must be free then.
-    pub fn book(&mut self, node: u32, start: Time, end: Time, amounts: Amounts) {
+    pub(super) fn book(&mut self, node: u32, start: Time, end: Time, amounts: Amounts) {
         self.nodes[node as usize].change(start, end, |free| *free -= amounts);
     }
 
     /// Gives booked amounts of a node back.
-    pub fn release(&mut self, node: u32, start: Time, end: Time, amounts: Amounts) {
+    pub(super) fn release(&mut self, node: u32, start: Time, end: Time, amounts: Amounts) {
         self.nodes[node as usize].change(start, end, |free| *free += amounts);
     }
 
     /// Forgets the times before `now`.
-    pub fn forget_before(&mut self, now: Time) {
+    pub(super) fn forget_before(&mut self, now: Time) {
         self.nodes.iter_mut().for_each(|node| node.forget_before(now));
     }
 
     /// The earliest start from `from` on, and before `before`, at which a demand fits for a time of `span`; `None` if
     /// there is none.
-    pub fn earliest(&self, demand: &Demand, span: Span, from: Time, before: Time) -> Option<Time> {
+    pub(super) fn earliest(
+        &self,
+        demand: &Demand,
+        span: Span,
+        from: Time,
+        before: Time,
+        among: Among<'_>,
+    ) -> Option<Time> {
         let wanted = i64::from(demand.chunks);
-        let fit: i64 = self.nodes.iter().map(|it| i64::from(it.fits(demand, from, span))).sum();
+        let fits = self.among(among).map(|(_, it)| i64::from(it.fits(demand, from, span)));
+        let fit: i64 = fits.sum();
         if fit >= wanted {
             return (from < before).then_some(from);
         }
         let mut changes = Vec::new();
-        self.nodes.iter().for_each(|it| it.changes(demand, from..before, span, &mut changes));
+        let nodes = self.among(among);
+        nodes.for_each(|(_, it)| it.changes(demand, from..before, span, &mut changes));
         changes.sort_unstable_by_key(|change| change.0);
         let mut fit = 0;
         for together in changes.chunk_by(|a, b| a.0 == b.0) {
@@ -166,18 +181,19 @@ impl Calendar {
     }
 
     /// The nodes for a demand from `start` on, if it fits then for a time of `span`.
-    pub fn choose(
+    pub(super) fn choose(
         &self,
         demand: &Demand,
         span: Span,
         start: Time,
         placing: Placing,
+        among: Among<'_>,
     ) -> Option<Vec<Piece>> {
         let fits = |(node, it): (u32, &Timeline)| {
             let chunks = it.fits(demand, start, span);
             (chunks > 0).then_some((Piece { node, chunks }, it.capacity))
         };
-        placing.choose(demand, (0..).zip(&self.nodes).filter_map(fits).collect())
+        placing.choose(demand, self.among(among).filter_map(fits).collect())
     }
 }
 
@@ -199,18 +215,30 @@ mod tests {
         calendar.book(1, at(0), at(20), Amounts::processors(2));
         let span = Span::from_secs(5);
         assert_eq!(
-            calendar.earliest(&Demand::processors(3), span, at(0), Time::FOREVER),
+            calendar.earliest(&Demand::processors(3), span, at(0), Time::FOREVER, Among::ALL),
             Some(at(0))
         );
         let chunk = Amounts::processors(3);
         let whole = Demand { chunks: 1, chunk, apart: false, exclusive: false };
-        assert_eq!(calendar.earliest(&whole, span, at(0), Time::FOREVER), Some(at(10)));
+        assert_eq!(calendar.earliest(&whole, span, at(0), Time::FOREVER, Among::ALL), Some(at(10)));
         assert_eq!(
-            calendar.earliest(&Demand { chunks: 2, ..whole }, span, at(0), Time::FOREVER),
+            calendar.earliest(
+                &Demand { chunks: 2, ..whole },
+                span,
+                at(0),
+                Time::FOREVER,
+                Among::ALL
+            ),
             Some(at(20))
         );
         assert_eq!(
-            calendar.earliest(&Demand { chunks: 3, ..whole }, span, at(0), Time::FOREVER),
+            calendar.earliest(
+                &Demand { chunks: 3, ..whole },
+                span,
+                at(0),
+                Time::FOREVER,
+                Among::ALL
+            ),
             None
         );
     }
@@ -223,21 +251,21 @@ mod tests {
         }
         let demand = Demand { exclusive: true, ..Demand::processors(8) };
         assert_eq!(
-            calendar.earliest(&demand, Span::from_secs(5), at(0), Time::FOREVER),
+            calendar.earliest(&demand, Span::from_secs(5), at(0), Time::FOREVER, Among::ALL),
             Some(at(0))
         );
         assert_eq!(
-            calendar.earliest(&demand, Span::from_secs(6), at(0), Time::FOREVER),
+            calendar.earliest(&demand, Span::from_secs(6), at(0), Time::FOREVER, Among::ALL),
             Some(at(10))
         );
         calendar.release(0, at(5), at(10), Amounts::processors(1));
         assert_eq!(
-            calendar.earliest(&demand, Span::from_secs(6), at(0), Time::FOREVER),
+            calendar.earliest(&demand, Span::from_secs(6), at(0), Time::FOREVER, Among::ALL),
             Some(at(10))
         );
         calendar.release(1, at(5), at(10), Amounts::processors(1));
         assert_eq!(
-            calendar.earliest(&demand, Span::from_secs(6), at(0), Time::FOREVER),
+            calendar.earliest(&demand, Span::from_secs(6), at(0), Time::FOREVER, Among::ALL),
             Some(at(0))
         );
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{Amounts, Demand, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::set::Among;
 use super::{Calendar, Piece, Placing};
 use crate::scheduler::Slot;
 
@@ -38,8 +39,8 @@ impl Plan {
     }
 
     /// True if a demand fits on the idle nodes.
-    pub(super) fn holds(&self, demand: &Demand) -> bool {
-        self.calendar.holds(demand)
+    pub(super) fn holds(&self, demand: &Demand, among: Among<'_>) -> bool {
+        self.calendar.holds(demand, among)
     }
 
     /// The nodes of a running job.
@@ -53,8 +54,14 @@ impl Plan {
     }
 
     /// The place of a job at a known start, if it fits then.
-    pub(super) fn at(&self, demand: &Demand, span: Span, start: Time) -> Option<Place> {
-        let pieces = self.calendar.choose(demand, span, start, self.placing)?;
+    pub(super) fn at(
+        &self,
+        demand: &Demand,
+        span: Span,
+        start: Time,
+        among: Among<'_>,
+    ) -> Option<Place> {
+        let pieces = self.calendar.choose(demand, span, start, self.placing, among)?;
         Some(Place { start, end: start + span, demand: *demand, pieces })
     }
 
@@ -65,9 +72,10 @@ impl Plan {
         span: Span,
         from: Time,
         before: Time,
+        among: Among<'_>,
     ) -> Option<Place> {
-        let start = self.calendar.earliest(demand, span, from, before)?;
-        self.at(demand, span, start)
+        let start = self.calendar.earliest(demand, span, from, before, among)?;
+        self.at(demand, span, start, among)
     }
 
     /// The amounts that a place takes of each of its nodes.

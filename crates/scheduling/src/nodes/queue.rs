@@ -5,18 +5,21 @@
 //! start keeps its nodes until compression moves it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 
-use haggle_model::{Demand, Span, Time};
+use haggle_model::{Amounts, Demand, NodeGroup, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Place, Plan};
-use super::{NodesConfig, OnNodes};
+use super::set::{Among, Taken};
+use super::{NodeSet, NodesConfig, OnNodes};
 use crate::capabilities::Refusing;
-use crate::index::Key;
+use crate::index::{FIRST, Key};
 use crate::reserving::Reserving;
 use crate::scheduler::{
     BEYOND_ALL_LIMITS, Killed, LocalScheduler, Policy, Request, SchedulerConfig, Slot, promise,
 };
+use crate::site::{Denied, Site};
 use crate::{Capabilities, Compression, Order};
 
 /// Starts jobs on nodes with several resources.
@@ -34,6 +37,10 @@ pub struct NodeQueue {
     given_back: Option<Time>,
     /// True if a job may start that could not start at the last pass.
     has_news: bool,
+    /// False if the machine counts processors only: it is one node, and jobs ask for processors alone.
+    has_nodes: bool,
+    /// Queues, accounts and priorities, if there are any.
+    site: Option<Box<Site>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,30 +64,63 @@ impl Waiting {
     }
 }
 
-/// Jobs that did not fit now in a pass, while nothing is given back. A job that needs at least as much does not fit
-/// either.
+/// Jobs that did not fit now in a pass, while nothing is given back. A job of the same queue that needs at least as much
+/// does not fit either.
 #[derive(Default)]
-struct Refused(Vec<(Demand, Span)>);
+struct Refused(Vec<(Option<u32>, Demand, Span)>);
 
 impl Refused {
-    fn rules_out(&self, demand: &Demand, span: Span) -> bool {
-        self.0.iter().any(|(other, time)| {
+    fn rules_out(&self, queue: Option<u32>, demand: &Demand, span: Span) -> bool {
+        self.0.iter().any(|(of, other, time)| {
             let alike = Demand { chunks: demand.chunks, ..*other };
-            alike == *demand && other.chunks <= demand.chunks && *time <= span
+            *of == queue && alike == *demand && other.chunks <= demand.chunks && *time <= span
         })
     }
 
-    fn add(&mut self, demand: Demand, span: Span) {
-        self.0.push((demand, span));
+    fn add(&mut self, queue: Option<u32>, demand: Demand, span: Span) {
+        self.0.push((queue, demand, span));
     }
 }
 
+/// The key of a job by the rules of its site. A job that goes ahead of all others keeps its key.
+fn placed(site: Option<&Site>, slot: Slot, (group, primary, sequence): Key) -> Key {
+    match site {
+        None => (group, primary, sequence),
+        Some(_) if primary == i64::MIN => (i64::MIN, primary, sequence),
+        Some(site) => {
+            let (tier, priority) = site.rank(slot);
+            (tier, priority.unwrap_or(primary), sequence)
+        }
+    }
+}
+
+/// The nodes on which a job may run.
+fn own_nodes(site: Option<&Site>, slot: Slot) -> Option<&NodeSet> {
+    site.and_then(|site| site.nodes(slot))
+}
+
+/// True if no limit keeps a waiting job from its start.
+fn is_free(site: Option<&Site>, slot: Slot) -> bool {
+    site.is_none_or(|site| site.may_start(slot).is_ok())
+}
+
 impl NodeQueue {
-    /// For the nodes of a machine.
-    pub fn new(config: &NodesConfig) -> NodeQueue {
+    /// For the nodes of a machine, or for so many processors without nodes.
+    pub fn new(processors: u32, config: &NodesConfig) -> NodeQueue {
+        let whole = || {
+            let capacity = Amounts::processors(processors);
+            Nodes::new(&[NodeGroup { count: 1, capacity }])
+        };
+        let (has_nodes, nodes) = match &config.nodes {
+            Some(nodes) => (true, nodes.clone()),
+            None => (false, whole()),
+        };
+        let site = config.site.as_ref();
         NodeQueue {
             config: config.queue,
-            plan: Plan::new(&config.nodes, config.placing),
+            plan: Plan::new(&nodes, config.placing),
+            has_nodes,
+            site: site.map(|it| Box::new(Site::new(it, nodes.capacities(), has_nodes))),
             waiting: BTreeMap::new(),
             keys: BTreeMap::new(),
             decided: VecDeque::new(),
@@ -104,8 +144,13 @@ impl NodeQueue {
     /// Gives a waiting job the earliest place beside all that is booked.
     fn reserve(&mut self, now: Time, key: Key) {
         let Some(waiting) = self.waiting.get_mut(&key) else { return };
-        let from = waiting.ready.max(now);
-        waiting.place = self.plan.earliest(&waiting.demand, waiting.span, from, Time::FOREVER);
+        let (site, from) = (self.site.as_deref(), waiting.ready.max(now));
+        if !is_free(site, waiting.slot) {
+            return;
+        }
+        let among = Among::from(own_nodes(site, waiting.slot));
+        waiting.place =
+            self.plan.earliest(&waiting.demand, waiting.span, from, Time::FOREVER, among);
         if let Some(place) = &waiting.place {
             self.plan.book(place);
         }
@@ -126,8 +171,46 @@ impl NodeQueue {
 
     /// Drops the places of some waiting jobs, and books them again in the order of the queue.
     fn plan_anew(&mut self, now: Time, which: impl Fn(&Waiting) -> bool) {
-        for key in self.drop_places(now, which) {
+        let dropped = self.drop_places(now, which);
+        self.reserve_all(now, dropped);
+    }
+
+    /// Gives waiting jobs places in the order of the queue. Limits count the jobs that start now.
+    fn reserve_all(&mut self, now: Time, keys: Vec<Key>) {
+        let mut held = Vec::new();
+        for key in keys {
             self.reserve(now, key);
+            if let Some(site) = &mut self.site
+                && let Some(it) = self.waiting.get(&key).filter(|it| it.start() <= now)
+            {
+                site.hold(it.slot);
+                held.push(it.slot);
+            }
+        }
+        if let Some(site) = &mut self.site {
+            held.into_iter().for_each(|slot| site.let_go(slot));
+        }
+    }
+
+    /// Puts the waiting jobs into the order of their present priorities, if these have been calculated.
+    fn set_priorities(&mut self, now: Time) {
+        let Some(site) = self.site.as_deref_mut() else { return };
+        if !site.calculate(now) || self.waiting.is_empty() {
+            return;
+        }
+        let mut changed = false;
+        let mut sorted = BTreeMap::new();
+        let mut last = FIRST;
+        for (old, waiting) in std::mem::take(&mut self.waiting) {
+            let key = placed(Some(site), waiting.slot, old);
+            changed |= key < last;
+            last = key;
+            self.keys.insert(waiting.slot, key);
+            sorted.insert(key, waiting);
+        }
+        self.waiting = sorted;
+        if changed {
+            self.note_given_back(Time::FOREVER);
         }
     }
 
@@ -139,14 +222,23 @@ impl NodeQueue {
             if let Some(place) = waiting.place.take() {
                 self.plan.release(now, &place);
             }
+            if let Some(site) = &mut self.site {
+                site.stop(now, slot);
+            }
             self.keys.insert(slot, key);
             self.waiting.insert(key, waiting);
         }
         let dropped = self.drop_places(now, |_| true);
         change(&mut self.plan);
         if self.reserves() {
-            dropped.into_iter().for_each(|key| self.reserve(now, key));
+            self.reserve_all(now, dropped);
         }
+    }
+
+    /// The demand of a request, by what the machine has.
+    fn demand_of(&self, request: &Request) -> Demand {
+        let demand = request.demand.filter(|_| self.has_nodes);
+        demand.unwrap_or(Demand::processors(request.processors))
     }
 
     /// One compression for all time that was given back.
@@ -178,8 +270,9 @@ impl NodeQueue {
 
     /// Moves a waiting job to the earliest time at which it fits, if that is earlier.
     fn move_up(&mut self, now: Time, key: Key) {
-        let NodeQueue { waiting, plan, .. } = self;
+        let NodeQueue { waiting, plan, site, .. } = self;
         let Some(waiting) = waiting.get_mut(&key) else { return };
+        let among = Among::from(own_nodes(site.as_deref(), waiting.slot));
         let (from, before) = (waiting.ready.max(now), waiting.start());
         if before <= from {
             return;
@@ -187,7 +280,7 @@ impl NodeQueue {
         if let Some(place) = &waiting.place {
             plan.release(now, place);
         }
-        let earlier = plan.earliest(&waiting.demand, waiting.span, from, before);
+        let earlier = plan.earliest(&waiting.demand, waiting.span, from, before, among);
         if earlier.is_some() {
             waiting.place = earlier;
         }
@@ -204,97 +297,150 @@ impl NodeQueue {
     }
 
     /// Starts a job at its booked place.
-    fn start(&mut self, waiting: Waiting, started: &mut Vec<Slot>) {
+    fn start(&mut self, now: Time, waiting: Waiting, started: &mut Vec<Slot>) {
         if let Some(place) = waiting.place {
+            if let Some(site) = &mut self.site {
+                site.start(now, waiting.slot);
+            }
             self.plan.start(waiting.slot, place);
             started.push(waiting.slot);
         }
     }
 
+    /// Starts jobs in the order of the queue. A job that cannot start keeps all later ones from the nodes of its queue.
     fn start_in_order(&mut self, now: Time, started: &mut Vec<Slot>) {
-        while let Some(mut first) = self.waiting.first_entry() {
-            let (key, head) = (*first.key(), first.get_mut());
-            if head.ready > now {
-                break;
+        let (mut after, mut taken) = (Bound::Unbounded, Taken::None);
+        while let Some((&key, head)) = self.waiting.range((after, Bound::Unbounded)).next() {
+            after = Bound::Excluded(key);
+            let site = self.site.as_deref();
+            let own = own_nodes(site, head.slot);
+            if !is_free(site, head.slot) || taken.covers(own) {
+                continue;
             }
-            // The head waits for resources only now.
-            head.ready = Time::PAST;
-            let Some(place) = self.plan.at(&head.demand, head.span, now) else { break };
-            if !self.plan.is_idle(&place) {
-                break;
+            let among = Among { own, taken: &taken };
+            let comes = || self.plan.at(&head.demand, head.span, now, among);
+            let place = if head.ready > now { None } else { comes() };
+            match place.filter(|place| self.plan.is_idle(place)) {
+                Some(place) => {
+                    self.plan.book(&place);
+                    if let Some(head) = self.take(key) {
+                        self.start(now, Waiting { place: Some(place), ..head }, started);
+                    }
+                }
+                None => taken.add(own),
             }
-            self.plan.book(&place);
-            if let Some(head) = self.take(key) {
-                self.start(Waiting { place: Some(place), ..head }, started);
+            if matches!(taken, Taken::All) {
+                // The head waits for resources only now.
+                if let Some(head) = self.waiting.get_mut(&key).filter(|it| it.ready <= now) {
+                    head.ready = Time::PAST;
+                }
+                break;
             }
         }
     }
 
-    fn start_booked(&mut self, now: Time, started: &mut Vec<Slot>) {
+    /// Starts jobs at their places. A job that a limit keeps from its start gives its place back; returns whether there is
+    /// one.
+    fn start_booked(&mut self, now: Time, started: &mut Vec<Slot>) -> bool {
+        let mut is_kept = false;
         for (start, key) in self.by_start() {
             if start > now {
                 break;
             }
+            let Some(waiting) = self.waiting.get_mut(&key) else { continue };
+            if !is_free(self.site.as_deref(), waiting.slot) {
+                if let Some(place) = waiting.place.take() {
+                    self.plan.release(now, &place);
+                }
+                is_kept = true;
+                continue;
+            }
             // A job that ends at this very instant may not have given its resources back yet. Its end brings the next
             // pass.
-            let is_idle = |it: &Waiting| it.place.as_ref().is_some_and(|at| self.plan.is_idle(at));
-            if self.waiting.get(&key).is_some_and(is_idle)
-                && let Some(waiting) = self.take(key)
-            {
-                self.start(waiting, started);
+            let is_idle = waiting.place.as_ref().is_some_and(|at| self.plan.is_idle(at));
+            if is_idle && let Some(waiting) = self.take(key) {
+                self.start(now, waiting, started);
             }
         }
+        is_kept
     }
 
-    /// Books jobs that start now without delay of the head of the queue.
+    /// Books jobs that start now without delay of the head of the queue. If queues have nodes of their own, the first job
+    /// that waits for each node is a head.
     fn backfill(&mut self, now: Time) {
         if !std::mem::take(&mut self.has_news) {
             return;
         }
-        let waiting = self.waiting.len();
-        while let Some((&key, head)) = self.waiting.first_key_value() {
-            let Some(place) = self.plan.at(&head.demand, head.span, now) else { break };
-            self.decide(key, place);
-        }
-        let mut behind = self.waiting.iter();
-        let Some((_, head)) = behind.next() else { return };
-        let reserved = self.plan.earliest(&head.demand, head.span, now, Time::FOREVER);
-        let depth = self.config.depth.map_or(usize::MAX, |depth| depth as usize);
-        let behind = Vec::from_iter(behind.take(depth).map(|(&key, it)| (key, it.demand, it.span)));
-        if let Some(place) = &reserved {
-            self.plan.book(place);
-        }
-        let mut refused = Refused::default();
-        for (key, demand, span) in behind {
-            if refused.rules_out(&demand, span) {
+        let length = self.waiting.len();
+        let waiting = self.waiting.iter().map(|(&key, it)| (key, it.slot, it.demand, it.span));
+        let (mut heads, mut taken, mut refused) = (Vec::new(), Taken::None, Refused::default());
+        // Jobs behind the first head that are still examined.
+        let mut left = self.config.depth.map_or(usize::MAX, |depth| depth as usize);
+        for (key, slot, demand, span) in Vec::from_iter(waiting) {
+            if !matches!(taken, Taken::None) {
+                let Some(less) = left.checked_sub(1) else { break };
+                left = less;
+            }
+            let site = self.site.as_deref();
+            let queue = site.and_then(|site| site.queue(slot));
+            if !is_free(site, slot) || refused.rules_out(queue, &demand, span) {
                 continue;
             }
-            match self.plan.at(&demand, span, now) {
-                Some(place) => self.decide(key, place),
-                None => refused.add(demand, span),
+            let own = own_nodes(site, slot);
+            if let Some(place) = self.plan.at(&demand, span, now, own.into()) {
+                self.decide(now, key, place);
+                continue;
+            }
+            refused.add(queue, demand, span);
+            if taken.covers(own) {
+                continue;
+            }
+            let reserved = self.plan.earliest(&demand, span, now, Time::FOREVER, own.into());
+            taken.add(own);
+            if let Some(place) = reserved {
+                self.plan.book(&place);
+                heads.push(place);
             }
         }
-        if let Some(place) = &reserved {
-            self.plan.release(now, place);
-        }
+        heads.iter().for_each(|place| self.plan.release(now, place));
         // After a start, the next pass reaches a job further back in the queue.
-        self.has_news = self.config.depth.is_some() && self.waiting.len() < waiting;
+        self.has_news = self.config.depth.is_some() && self.waiting.len() < length;
     }
 
-    fn decide(&mut self, key: Key, place: Place) {
+    fn decide(&mut self, now: Time, key: Key, place: Place) {
         if let Some(waiting) = self.take(key) {
+            if let Some(site) = &mut self.site {
+                site.start(now, waiting.slot);
+            }
             self.plan.book(&place);
             let place = Some(place);
             self.decided.push_back((key, waiting.slot, Waiting { place, ..waiting }));
         }
     }
 
-    fn start_decided(&mut self, started: &mut Vec<Slot>) {
+    fn start_decided(&mut self, now: Time, started: &mut Vec<Slot>) {
         while let Some((.., next)) = self.decided.front()
             && next.place.as_ref().is_some_and(|place| self.plan.is_idle(place))
         {
             if let Some((.., next)) = self.decided.pop_front() {
-                self.start(next, started);
+                self.start(now, next, started);
+            }
+        }
+    }
+
+    fn pass(&mut self, now: Time, started: &mut Vec<Slot>) {
+        match self.config.policy {
+            Policy::Fcfs => self.start_in_order(now, started),
+            Policy::Easy => {
+                self.backfill(now);
+                self.start_decided(now, started);
+            }
+            Policy::Conservative => {
+                self.catch_up(now);
+                while self.start_booked(now, started) {
+                    self.note_given_back(Time::FOREVER);
+                    self.catch_up(now);
+                }
             }
         }
     }
@@ -307,8 +453,9 @@ impl NodeQueue {
             let start = match self.reserves() {
                 true => it.start(),
                 false => {
-                    let place =
-                        plan.earliest(&it.demand, it.span, it.ready.max(last), Time::FOREVER);
+                    let among = Among::from(own_nodes(self.site.as_deref(), it.slot));
+                    let from = it.ready.max(last);
+                    let place = plan.earliest(&it.demand, it.span, from, Time::FOREVER, among);
                     if let Some(place) = &place {
                         plan.book(place);
                     }
@@ -333,17 +480,20 @@ impl NodeQueue {
     ) -> Option<Time> {
         self.catch_up(now);
         self.plan.forget_before(now);
-        if !self.plan.holds(demand) {
+        if !self.plan.holds(demand, Among::ALL) {
             return None;
         }
         let (plan, last, _) = self.foresee(now);
         let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
-        let place = plan.earliest(demand, span, ready.max(last), Time::FOREVER);
+        let place = plan.earliest(demand, span, ready.max(last), Time::FOREVER, Among::ALL);
         Some(place.map_or(Time::FOREVER, |place| place.start))
     }
 
     /// True if each waiting job has a start, which later operations only make earlier.
     fn guarantees_starts(&self) -> Result<(), &'static str> {
+        if self.site.is_some() {
+            return Err("limits and priorities of other jobs change the starts of waiting ones");
+        }
         match self.config {
             SchedulerConfig { policy: Policy::Easy, .. } => {
                 Err("EASY guarantees the start of the first waiting job only")
@@ -371,6 +521,9 @@ impl LocalScheduler for NodeQueue {
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {
+        if let Some(site) = &mut self.site {
+            site.end(now, slot);
+        }
         if let Some(place) = self.plan.finished(now, slot) {
             self.note_given_back(place.end);
         }
@@ -380,18 +533,22 @@ impl LocalScheduler for NodeQueue {
         self.make_way(now, |plan| plan.extend(now, slot, end));
     }
 
-    fn failed(&mut self, _: Time, _: u32, _: &[Killed]) {
-        unreachable!("a provider names the nodes that fail");
+    // A machine without nodes is one node.
+    fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
+        self.failed_on(now, &[(0, processors)], killed);
     }
 
-    fn restored(&mut self, _: Time, _: u32) {
-        unreachable!("a provider names the nodes that are back");
+    fn restored(&mut self, now: Time, processors: u32) {
+        self.restored_on(now, &[(0, processors)]);
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
         let Some(waiting) = self.keys.get(&slot).copied().and_then(|key| self.take(key)) else {
             return false;
         };
+        if let Some(site) = &mut self.site {
+            site.leave(slot);
+        }
         if let Some(place) = &waiting.place {
             self.plan.release(now, place);
         }
@@ -401,21 +558,22 @@ impl LocalScheduler for NodeQueue {
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.plan.forget_before(now);
-        match self.config.policy {
-            Policy::Fcfs => self.start_in_order(now, started),
-            Policy::Easy => {
-                self.backfill(now);
-                self.start_decided(started);
+        self.set_priorities(now);
+        loop {
+            let before = started.len();
+            self.pass(now, started);
+            // A start may bring another job to its limit. The resources that were kept for that job are free then.
+            if self.site.is_none() || started.len() == before {
+                break;
             }
-            Policy::Conservative => {
-                self.catch_up(now);
-                self.start_booked(now, started);
-            }
+            self.note_given_back(Time::FOREVER);
         }
     }
 
     fn next_start(&self) -> Option<Time> {
-        match self.config.policy {
+        let waits = self.site.as_ref().filter(|_| !self.waiting.is_empty());
+        let calculation = waits.and_then(|site| site.next_calculation());
+        let planned = match self.config.policy {
             // The next pass follows the end of a job, unless the head of the queue waits for its earliest start.
             Policy::Fcfs => {
                 let ready = self.waiting.values().next().map(|head| head.ready);
@@ -426,7 +584,8 @@ impl LocalScheduler for NodeQueue {
                 let starts = self.waiting.values().map(Waiting::start);
                 starts.min().filter(|&start| start < BEYOND_ALL_LIMITS)
             }
-        }
+        };
+        planned.into_iter().chain(calculation).min()
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
@@ -447,11 +606,13 @@ impl LocalScheduler for NodeQueue {
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
         self.catch_up(now);
         self.plan.forget_before(now);
-        let Request { slot, processors, demand, .. } = request;
-        let span = request.planned_span();
+        let (slot, span, demand) = (request.slot, request.planned_span(), self.demand_of(&request));
         let key = self.config.order.key(&request, span, self.sequence);
         self.sequence += 1;
-        let demand = demand.unwrap_or(Demand::processors(processors));
+        if let Some(site) = self.site.as_deref_mut() {
+            site.join(now, slot, request.owner, &demand, request.span);
+        }
+        let key = placed(self.site.as_deref(), slot, key);
         // The other policies guarantee no start, and take no account of it.
         let waits = ready > now && self.guarantees_starts().is_ok();
         let ready = if waits { ready } else { Time::PAST };
@@ -459,6 +620,11 @@ impl LocalScheduler for NodeQueue {
         self.keys.insert(slot, key);
         self.has_news = true;
         if !self.reserves() {
+            return None;
+        }
+        if self.site.is_some() {
+            // Its place depends on priorities and limits, so all of them are planned again.
+            self.note_given_back(Time::FOREVER);
             return None;
         }
         if request.ahead {
@@ -519,7 +685,28 @@ impl OnNodes for NodeQueue {
         self.plan.takes(place).map(|(node, amounts)| (node, amounts.processors)).collect()
     }
 
+    fn accept(&mut self, now: Time, request: &Request) -> Result<(), Denied> {
+        let demand = self.demand_of(request);
+        let Some(site) = self.site.as_deref_mut() else { return Ok(()) };
+        if let Some(queue) = site.queue_of(request.owner)? {
+            let own = site.queues()[queue as usize].nodes.as_ref();
+            if !self.plan.holds(&demand, own.into()) {
+                return Err(Denied::NeverFits(queue));
+            }
+        }
+        site.accept(now, request.slot, request.owner, &demand, request.span)
+    }
+
+    fn gone_before(&mut self, slot: Slot) {
+        if let Some(site) = self.site.as_deref_mut() {
+            site.leave(slot);
+        }
+    }
+
     fn failed_on(&mut self, now: Time, nodes: &[(u32, u32)], killed: &[Killed]) {
+        if let Some(site) = self.site.as_deref_mut() {
+            killed.iter().for_each(|it| site.end(now, it.slot));
+        }
         self.make_way(now, |plan| {
             // Their resources must be idle before processors fail.
             for it in killed {

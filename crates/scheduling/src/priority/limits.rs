@@ -98,6 +98,15 @@ pub struct AssociationLimits {
     pub job: Alone,
 }
 
+impl AssociationLimits {
+    /// Takes over the limits on a user's own jobs that it does not define.
+    fn inherit(&mut self, above: &AssociationLimits) {
+        self.running = self.running.or(above.running);
+        self.submitted = self.submitted.or(above.submitted);
+        self.job = above.job.or(self.job);
+    }
+}
+
 /// Limits of a QOS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QosLimits {

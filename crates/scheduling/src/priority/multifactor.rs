@@ -22,7 +22,7 @@ use super::factors::{
 use super::fair_tree::{self, Standing};
 use super::resets::Resets;
 use super::resources::{Billing, Totals};
-use super::tree::{Association, Tree};
+use super::tree::{Association, Shares, Tree, TreeError};
 use super::usage::Usage;
 
 /// Definition of the fair-share factor.
@@ -185,6 +185,37 @@ impl Multifactor {
         Ok(multifactor)
     }
 
+    /// Adds a user to an account. The ranks of all users are renewed, as the new user is one of them; their usage is
+    /// that of this instant.
+    ///
+    /// # Errors
+    /// If the account is not an account of the tree.
+    pub fn user(
+        &mut self,
+        account: Association,
+        shares: Shares,
+        now: Time,
+    ) -> Result<Association, TreeError> {
+        self.calculate(now);
+        let user = self.tree.user(account, shares)?;
+        self.usage.grow(&self.tree);
+        self.rank(now);
+        Ok(user)
+    }
+
+    /// Instant of the last calculation of fair share; [`Time::PAST`] before the first one.
+    pub fn calculated(&self) -> Time {
+        self.calculated
+    }
+
+    /// Instant of the next calculation of fair share.
+    pub fn next_calculation(&self) -> Time {
+        match self.calculated {
+            Time::PAST => Time::ZERO,
+            calculated => calculated + self.config.calculation_period,
+        }
+    }
+
     /// The associations.
     pub fn tree(&self) -> &Tree {
         &self.tree
@@ -231,8 +262,12 @@ impl Multifactor {
     }
 
     fn renew(&mut self, at: Time) {
-        let raw = self.usage.raw(&self.tree, at);
         self.calculated = at;
+        self.rank(at);
+    }
+
+    fn rank(&mut self, at: Time) {
+        let raw = self.usage.raw(&self.tree, at);
         self.standing = fair_tree::standing(&self.tree, &raw);
         if let FairShare::Classic(dampening) = self.config.fair_share {
             self.standing.factor = classic::factors(&self.tree, &raw, dampening);
@@ -283,7 +318,6 @@ impl Multifactor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::Shares;
     use super::*;
 
     const MACHINE: Machine = Machine { processors: 100, nodes: 100 };

@@ -27,6 +27,10 @@ struct Charged {
     rate: Billing,
 }
 
+impl Charged {
+    const NONE: Charged = Charged { raw: 0.0, at: Time::PAST, rate: Billing(0) };
+}
+
 /// Usage of all users, charged while jobs run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Usage {
@@ -41,8 +45,12 @@ impl Usage {
     /// half-life that is not positive is none.
     pub fn new(tree: &Tree, half_life: Option<Span>, resets: Resets) -> Usage {
         let half_life = half_life.filter(|&half_life| half_life > Span::ZERO);
-        let none = Charged { raw: 0.0, at: Time::PAST, rate: Billing(0) };
-        Usage { half_life, resets, users: vec![none; tree.len()] }
+        Usage { half_life, resets, users: vec![Charged::NONE; tree.len()] }
+    }
+
+    /// Associations have been added to the tree.
+    pub fn grow(&mut self, tree: &Tree) {
+        self.users.resize(tree.len(), Charged::NONE);
     }
 
     /// Adds usage of the past, in processor-seconds as of this instant.

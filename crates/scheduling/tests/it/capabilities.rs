@@ -57,7 +57,12 @@ fn queues() -> Vec<(&'static str, Scheduling)> {
 
 fn on_nodes(queue: SchedulerConfig) -> Scheduling {
     let nodes = Nodes::new(&[NodeGroup { count: 2, capacity: Amounts::processors(4) }]);
-    Scheduling::Nodes(Box::new(NodesConfig { nodes, placing: Placing::Packed, queue }))
+    Scheduling::Nodes(Box::new(NodesConfig {
+        nodes: Some(nodes),
+        placing: Placing::Packed,
+        queue,
+        site: None,
+    }))
 }
 
 fn services(it: Capabilities) -> [(&'static str, Guarantee); 5] {

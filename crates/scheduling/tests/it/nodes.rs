@@ -1,6 +1,7 @@
 //! Queues on nodes: against a search node by node, against queues that count processors, and by hand.
 
 use haggle_model::{Amounts, Demand, NodeGroup, Nodes, Span, Time};
+use haggle_scheduling::site::Owner;
 use haggle_scheduling::{
     Compression, Killed, LocalScheduler, NodesConfig, Order, Placing, Policy, Request,
     SchedulerConfig, Scheduling, Slot,
@@ -11,7 +12,7 @@ use crate::obvious::Obvious;
 use crate::obvious_nodes::ObviousNodes;
 use crate::replay::{TestJob, replay};
 
-fn config(policy: Policy, compression: Compression) -> SchedulerConfig {
+pub(crate) fn config(policy: Policy, compression: Compression) -> SchedulerConfig {
     SchedulerConfig { policy, order: Order::Arrival, compression, depth: None }
 }
 
@@ -21,26 +22,27 @@ fn configs() -> Vec<SchedulerConfig> {
     others.into_iter().chain(conservative).collect()
 }
 
-fn groups(groups: &[(u32, Amounts)]) -> Nodes {
+pub(crate) fn groups(groups: &[(u32, Amounts)]) -> Nodes {
     let group = |&(count, capacity): &(u32, Amounts)| NodeGroup { count, capacity };
     Nodes::new(&Vec::from_iter(groups.iter().map(group)))
 }
 
-fn amounts(processors: u32, gpus: u32, memory: u64) -> Amounts {
+pub(crate) fn amounts(processors: u32, gpus: u32, memory: u64) -> Amounts {
     Amounts { processors, gpus, memory }
 }
 
 /// A job of a test, in seconds.
 #[derive(Clone, Copy, Debug)]
-struct Work {
-    submit: i64,
-    requested: i64,
-    run: i64,
-    demand: Demand,
+pub(crate) struct Work {
+    pub(crate) submit: i64,
+    pub(crate) requested: i64,
+    pub(crate) run: i64,
+    pub(crate) demand: Demand,
+    pub(crate) owner: Owner,
 }
 
 /// (node, fails at, back after, processors).
-type Failure = (u32, i64, i64, u32);
+pub(crate) type Failure = (u32, i64, i64, u32);
 
 /// Three kinds of nodes.
 fn site() -> Nodes {
@@ -63,13 +65,14 @@ fn works() -> impl Strategy<Value = Vec<Work>> {
         let mut submit = 0;
         let job = |(gap, requested, percent, demand): (i64, i64, i64, Demand)| {
             submit += gap;
-            Work { submit, requested, run: (requested * percent / 100).max(1), demand }
+            let (run, owner) = ((requested * percent / 100).max(1), Owner::UNKNOWN);
+            Work { submit, requested, run, demand, owner }
         };
         drawn.into_iter().map(job).collect()
     })
 }
 
-fn failures() -> impl Strategy<Value = Vec<Failure>> {
+pub(crate) fn failures() -> impl Strategy<Value = Vec<Failure>> {
     let failure = (0..4_u32, 0..60_i64, 1..20_i64, 1..=4_u32);
     // At most one failure of each node, so that no processor fails twice.
     prop::collection::vec(failure, 0..4).prop_map(|mut all| {
@@ -80,10 +83,10 @@ fn failures() -> impl Strategy<Value = Vec<Failure>> {
 }
 
 /// Each start as (second, job, nodes and processors), with the promised ends of all jobs.
-type Log = (Vec<(i64, usize, Vec<(u32, u32)>)>, Vec<Option<Time>>);
+pub(crate) type Log = (Vec<(i64, usize, Vec<(u32, u32)>)>, Vec<Option<Time>>);
 
 /// Runs jobs second by second: ends, failures and repairs, submissions, one pass.
-fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Failure]) -> Log {
+pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Failure]) -> Log {
     let (mut log, mut promises) = (Vec::new(), Vec::new());
     // (end, planned end, job)
     let mut running: Vec<(i64, i64, usize)> = Vec::new();
@@ -122,7 +125,12 @@ fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Failure]) -> 
             }
         }
         while let Some(work) = works.get(next).filter(|it| it.submit == second) {
-            promises.push(submit(queue, now, next, work, false));
+            let is_accepted = queue.nodes().accept(now, &request(next, work)).is_ok();
+            promises.push(match is_accepted {
+                true => submit(queue, now, next, work, false),
+                false => Some(Time::PAST),
+            });
+            done += usize::from(!is_accepted);
             next += 1;
         }
         queue.start_due(now, &mut started);
@@ -144,9 +152,13 @@ fn submit(
     work: &Work,
     ahead: bool,
 ) -> Option<Time> {
+    queue.submit(now, Request { ahead, ..request(job, work) })
+}
+
+fn request(job: usize, work: &Work) -> Request {
     let (slot, span) = (Slot(job as u32), Some(Span::from_secs(work.requested)));
     let (demand, processors) = (Some(work.demand), work.demand.total().processors);
-    queue.submit(now, Request { ahead, demand, ..Request::new(slot, processors, span) })
+    Request { demand, owner: work.owner, ..Request::new(slot, processors, span) }
 }
 
 proptest! {
@@ -156,7 +168,7 @@ proptest! {
     fn jobs_start_where_a_search_node_by_node_puts_them(works in works(), failures in failures()) {
         for placing in Placing::ALL {
             for queue in configs() {
-                let config = NodesConfig { nodes: site(), placing, queue };
+                let config = NodesConfig { nodes: Some(site()), placing, queue, site: None };
                 let mut fast = Scheduling::Nodes(Box::new(config.clone())).build(20);
                 let fast = run(&mut **fast, &works, &failures);
                 let expected = run(&mut ObviousNodes::new(&config), &works, &failures);
@@ -177,7 +189,8 @@ proptest! {
             for queue in configs() {
                 for depth in [None, Some(2)].into_iter().take(1 + usize::from(queue.policy == Policy::Easy)) {
                     let queue = SchedulerConfig { order, depth, ..queue };
-                    let config = NodesConfig { nodes: nodes.clone(), placing: Placing::Packed, queue };
+                    let (nodes, placing) = (Some(nodes.clone()), Placing::Packed);
+                    let config = NodesConfig { nodes, placing, queue, site: None };
                     let mut fast = Scheduling::Nodes(Box::new(config)).build(8);
                     let obvious = Obvious::new(8, queue.policy, order, queue.compression);
                     let mut obvious = obvious.with_depth(depth.map_or(usize::MAX, |it| it as usize));
@@ -192,7 +205,8 @@ proptest! {
     fn no_promise_is_broken_without_failures(works in works()) {
         for compression in [Compression::ByStart, Compression::JobByJob, Compression::None] {
             let queue = config(Policy::Conservative, compression);
-            let config = NodesConfig { nodes: site(), placing: Placing::Packed, queue };
+            let (nodes, placing) = (Some(site()), Placing::Packed);
+            let config = NodesConfig { nodes, placing, queue, site: None };
             let (log, promises) = run(&mut **Scheduling::Nodes(Box::new(config)).build(20), &works, &[]);
             for (start, job, _) in log {
                 let end = Time::from_secs(start + works[job].run);
@@ -215,13 +229,14 @@ fn a_job_waits_for_memory_and_another_passes_it() {
             apart: false,
             exclusive: false,
         },
+        owner: Owner::UNKNOWN,
     };
     let works =
         [work(0, 10, 1, 6, 2), work(1, 5, 1, 4, 1), work(2, 8, 1, 1, 4), work(3, 9, 2, 2, 1)];
     let starts = |policy| {
         let queue = config(policy, Compression::ByStart);
-        let nodes = groups(&[(2, amounts(4, 0, 8))]);
-        let config = NodesConfig { nodes, placing: Placing::Packed, queue };
+        let (nodes, placing) = (Some(groups(&[(2, amounts(4, 0, 8))])), Placing::Packed);
+        let config = NodesConfig { nodes, placing, queue, site: None };
         let (mut log, _) = run(&mut **Scheduling::Nodes(Box::new(config)).build(8), &works, &[]);
         log.sort_by_key(|start| start.1);
         log.into_iter().map(|(start, ..)| start).collect::<Vec<_>>()

@@ -5,9 +5,12 @@ use std::cmp::Reverse;
 
 use haggle_model::{Amounts, Demand, Nodes, Span, Time};
 use haggle_scheduling::nodes::Piece;
+use haggle_scheduling::site::Denied;
 use haggle_scheduling::{
     Compression, Killed, LocalScheduler, NodesConfig, OnNodes, Placing, Policy, Request, Slot,
 };
+
+use crate::obvious_site::ObviousSite;
 
 /// No booking of the tests is later (s).
 const END: i64 = 4_000;
@@ -44,12 +47,15 @@ pub(crate) struct ObviousNodes {
     down: Vec<u32>,
     sequence: u32,
     given_back: bool,
+    site: Option<ObviousSite>,
 }
 
 impl ObviousNodes {
     pub(crate) fn new(config: &NodesConfig) -> ObviousNodes {
+        let nodes = config.nodes.clone().expect("a machine with nodes");
+        let site = config.site.as_ref();
         ObviousNodes {
-            nodes: config.nodes.clone(),
+            site: site.map(|it| ObviousSite::new(it, nodes.capacities())),
             placing: config.placing,
             policy: config.queue.policy,
             compression: config.queue.compression,
@@ -57,7 +63,8 @@ impl ObviousNodes {
             planned: Vec::new(),
             decided: Vec::new(),
             waiting: Vec::new(),
-            down: vec![0; config.nodes.capacities().len()],
+            down: vec![0; nodes.capacities().len()],
+            nodes,
             sequence: 0,
             given_back: false,
         }
@@ -79,10 +86,22 @@ impl ObviousNodes {
         least
     }
 
-    fn choose(&self, demand: &Demand, from: i64, span: i64, booked: &[&Booked]) -> Vec<Piece> {
+    fn choose(
+        &self,
+        &Waiting { slot, demand, span, .. }: &Waiting,
+        from: i64,
+        booked: &[&Booked],
+        shut: &[u32],
+    ) -> Vec<Piece> {
         let count = self.nodes.capacities().len() as u32;
         let capacity = |node: u32| self.nodes.capacities()[node as usize];
-        let fits = |node| demand.fits(&self.free(node, from, from + span, booked), &capacity(node));
+        let fits = |node| {
+            let may_use = self.site.as_ref().is_none_or(|site| site.may_use(slot, node));
+            if !may_use || shut.contains(&node) {
+                return 0;
+            }
+            demand.fits(&self.free(node, from, from + span, booked), &capacity(node))
+        };
         let mut room = Vec::from_iter((0..count).map(fits));
         let wasted = |node: u32| if demand.chunk.gpus == 0 { capacity(node).gpus } else { 0 };
         let mut chosen = vec![0; count as usize];
@@ -123,7 +142,12 @@ impl ObviousNodes {
     }
 
     fn at(&self, job: &Waiting, start: i64) -> Option<Booked> {
-        let pieces = self.choose(&job.demand, start, job.span, &self.all());
+        self.at_without(job, start, &[])
+    }
+
+    /// The place of a job at a start, on none of the nodes that are shut.
+    fn at_without(&self, job: &Waiting, start: i64, shut: &[u32]) -> Option<Booked> {
+        let pieces = self.choose(job, start, &self.all(), shut);
         let Waiting { slot, demand, span, .. } = *job;
         (!pieces.is_empty()).then_some(Booked { slot, start, end: start + span, demand, pieces })
     }
@@ -139,15 +163,38 @@ impl ObviousNodes {
 
     fn plan_anew(&mut self, now: i64) {
         self.planned.clear();
-        for job in self.queue() {
-            self.plan(&job, now);
+        for job in self.queue(now) {
+            if self.is_free(job.slot, now) {
+                self.plan(&job, now);
+            }
         }
     }
 
-    fn queue(&self) -> Vec<Waiting> {
+    /// True if limits permit a job to start beside those that run, and those that start now.
+    fn is_free(&self, slot: Slot, now: i64) -> bool {
+        let Some(site) = &self.site else { return true };
+        let due = self.planned.iter().filter(|it| it.start <= now && it.slot != slot);
+        let decided = self.decided.iter().map(|it| &it.1);
+        let beside = self.running.iter().chain(decided).chain(due).map(|it| it.slot);
+        site.may_start(slot, &Vec::from_iter(beside))
+    }
+
+    fn queue(&self, now: i64) -> Vec<Waiting> {
         let mut queue = self.waiting.clone();
-        queue.sort_by_key(|it| it.rank);
+        // Lost jobs go ahead of all others, in the order in which they were lost.
+        let is_lost = |it: &Waiting| it.rank.0 < 0;
+        let by_site = |it: &Waiting| {
+            let site = self.site.as_ref().filter(|_| !is_lost(it));
+            site.map(|site| site.rank(now, it.slot))
+        };
+        queue.sort_by_key(|it| (it.rank.0, by_site(it), it.rank.1));
         queue
+    }
+
+    fn nodes_of(&self, slot: Slot) -> Vec<u32> {
+        let all = 0..self.nodes.capacities().len() as u32;
+        let may_use = |&node: &u32| self.site.as_ref().is_none_or(|it| it.may_use(slot, node));
+        all.filter(may_use).collect()
     }
 
     fn planned_start(&self, slot: Slot) -> i64 {
@@ -156,10 +203,11 @@ impl ObviousNodes {
 
     fn compress(&mut self, now: i64) {
         let given_back = std::mem::take(&mut self.given_back);
-        if !given_back || self.policy != Policy::Conservative {
+        // Priorities may have changed.
+        if !given_back && self.site.is_none() || self.policy != Policy::Conservative {
             return;
         }
-        let mut order = self.queue();
+        let mut order = self.queue(now);
         match self.compression {
             Compression::None => {
                 for job in order {
@@ -199,10 +247,72 @@ impl ObviousNodes {
         })
     }
 
-    fn run(&mut self, place: Booked, started: &mut Vec<Slot>) {
+    fn run(&mut self, now: i64, place: Booked, started: &mut Vec<Slot>) {
+        if let Some(site) = &mut self.site {
+            site.start(now, place.slot);
+        }
         self.waiting.retain(|it| it.slot != place.slot);
         started.push(place.slot);
         self.running.push(place);
+    }
+
+    fn pass(&mut self, now: i64, started: &mut Vec<Slot>) {
+        match self.policy {
+            Policy::Fcfs => {
+                let mut shut = Vec::new();
+                for job in self.queue(now) {
+                    if !self.is_free(job.slot, now) {
+                        continue;
+                    }
+                    let place = self.at_without(&job, now, &shut);
+                    match place.filter(|place| self.is_idle(place)) {
+                        Some(place) => self.run(now, place, started),
+                        None => shut.extend(self.nodes_of(job.slot)),
+                    }
+                }
+            }
+            Policy::Easy => {
+                let mut awaited: Vec<u32> = Vec::new();
+                for job in self.queue(now) {
+                    if !self.is_free(job.slot, now) {
+                        continue;
+                    }
+                    let own = self.nodes_of(job.slot);
+                    match self.at(&job, now) {
+                        Some(place) => {
+                            self.waiting.retain(|it| it.slot != job.slot);
+                            self.decided.push((job, place));
+                        }
+                        None if own.iter().any(|node| !awaited.contains(node)) => {
+                            awaited.extend(own);
+                            self.plan(&job, now);
+                        }
+                        None => {}
+                    }
+                }
+                self.planned.clear();
+                while let Some((_, place)) = self.decided.first()
+                    && self.is_idle(place)
+                {
+                    let (_, place) = self.decided.remove(0);
+                    self.run(now, place, started);
+                }
+            }
+            Policy::Conservative => {
+                self.compress(now);
+                let queue = self.queue(now);
+                let rank = |slot| queue.iter().position(|it| it.slot == slot);
+                let mut due = self.planned.clone();
+                due.retain(|it| it.start <= now);
+                due.sort_by_key(|it| (it.start, rank(it.slot)));
+                for place in due {
+                    if self.is_idle(&place) {
+                        self.planned.retain(|it| it.slot != place.slot);
+                        self.run(now, place, started);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -219,6 +329,10 @@ impl LocalScheduler for ObviousNodes {
         };
         self.sequence += 1;
         self.waiting.push(job);
+        if let Some(site) = &mut self.site {
+            site.submit(now, job.slot, request.owner, request.processors, job.span);
+            return None;
+        }
         if self.policy != Policy::Conservative {
             return None;
         }
@@ -231,7 +345,10 @@ impl LocalScheduler for ObviousNodes {
         Some(Time::from_secs(place.end))
     }
 
-    fn finished(&mut self, _: Time, slot: Slot) {
+    fn finished(&mut self, now: Time, slot: Slot) {
+        if let Some(site) = &mut self.site {
+            site.end(now.as_micros() / 1_000_000, slot);
+        }
         self.running.retain(|it| it.slot != slot);
         self.given_back = true;
     }
@@ -257,52 +374,10 @@ impl LocalScheduler for ObviousNodes {
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
-        let now = now.as_micros() / 1_000_000;
-        match self.policy {
-            Policy::Fcfs => {
-                for job in self.queue() {
-                    match self.at(&job, now).filter(|place| self.is_idle(place)) {
-                        Some(place) => self.run(place, started),
-                        None => break,
-                    }
-                }
-            }
-            Policy::Easy => {
-                let mut head = None;
-                for job in self.queue() {
-                    match self.at(&job, now) {
-                        Some(place) => {
-                            self.waiting.retain(|it| it.slot != job.slot);
-                            self.decided.push((job, place));
-                        }
-                        None if head.is_none() => {
-                            head = Some(job.slot);
-                            self.plan(&job, now);
-                        }
-                        None => {}
-                    }
-                }
-                self.planned.clear();
-                while let Some((_, place)) = self.decided.first()
-                    && self.is_idle(place)
-                {
-                    let (_, place) = self.decided.remove(0);
-                    self.run(place, started);
-                }
-            }
-            Policy::Conservative => {
-                self.compress(now);
-                let rank = |slot| self.waiting.iter().find(|it| it.slot == slot).map(|it| it.rank);
-                let mut due = self.planned.clone();
-                due.retain(|it| it.start <= now);
-                due.sort_by_key(|it| (it.start, rank(it.slot)));
-                for place in due {
-                    if self.is_idle(&place) {
-                        self.planned.retain(|it| it.slot != place.slot);
-                        self.run(place, started);
-                    }
-                }
-            }
+        let mut before = usize::MAX;
+        while before != started.len() && (before == usize::MAX || self.site.is_some()) {
+            before = started.len();
+            self.pass(now.as_micros() / 1_000_000, started);
         }
     }
 
@@ -337,7 +412,21 @@ impl OnNodes for ObviousNodes {
         place.pieces.iter().map(processors).collect()
     }
 
+    fn accept(&mut self, now: Time, request: &Request) -> Result<(), Denied> {
+        let Some(site) = &mut self.site else { return Ok(()) };
+        let (now, span) = (now.as_micros(), request.span.expect("a limit").as_micros());
+        let (now, span) = (now / 1_000_000, span / 1_000_000);
+        let accepts = site.accept(now, request.owner, request.processors, span);
+        // The tests compare whether a job is accepted, not why.
+        if accepts { Ok(()) } else { Err(Denied::NoQueue) }
+    }
+
+    fn gone_before(&mut self, _: Slot) {}
+
     fn failed_on(&mut self, now: Time, nodes: &[(u32, u32)], killed: &[Killed]) {
+        if let Some(site) = &mut self.site {
+            killed.iter().for_each(|it| site.end(now.as_micros() / 1_000_000, it.slot));
+        }
         let decided = std::mem::take(&mut self.decided);
         self.waiting.extend(decided.into_iter().map(|(job, _)| job));
         self.running.retain(|it| killed.iter().all(|other| other.slot != it.slot));

@@ -40,6 +40,10 @@ impl Names {
                 names.extend((1..=2).map(|copy| (Kind::Provider, format!("{name}-{copy}"))));
             }
             names.push((Kind::Provider, name));
+            for (key, kind) in [("node", Kind::NodeGroup), ("account", Kind::Account)] {
+                let named = tables(table, key).filter(|it| it.contains_key("name"));
+                names.extend(named.map(|it| (kind, name_of(it))));
+            }
         }
         let network = document.get("network").and_then(Value::as_table);
         let stores = network.and_then(|it| it.get("stores")).and_then(Value::as_array);

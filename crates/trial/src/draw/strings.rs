@@ -41,6 +41,10 @@ pub(super) enum Kind {
     Plans,
     Cluster,
     Axis,
+    /// Nodes of a provider.
+    NodeGroup,
+    /// Account of a provider.
+    Account,
     /// Groups of jobs of one run.
     Group,
 }
@@ -50,7 +54,7 @@ impl Kind {
     pub(super) const fn table(self) -> &'static str {
         match self {
             Kind::Workload => "workload",
-            Kind::Provider => "provider",
+            Kind::Provider | Kind::NodeGroup | Kind::Account => "provider",
             Kind::Metascheduler => "metascheduler",
             Kind::Store => "network",
             Kind::User => "user",
@@ -64,13 +68,18 @@ impl Kind {
 /// Meaning of the string at a key of a table; for a list, of its members.
 pub(super) fn role(table: &str, key: &str) -> Option<Role> {
     use Kind::{
-        Axis, Cluster, Grid, Group, Metascheduler, Plans, Provider, Resource, Site, Store, User,
-        Workload,
+        Account, Axis, Cluster, Grid, Group, Metascheduler, NodeGroup, Plans, Provider, Resource,
+        Site, Store, User, Workload,
     };
     Some(match (table, key) {
         ("Workload", "name") => Role::Own("w"),
         ("Provider", "name") => Role::Own("p"),
         ("Metascheduler", "name") => Role::Own("m"),
+        ("Node", "name") => Role::Own("n"),
+        ("Queue", "name") => Role::Own("q"),
+        ("Account", "name") => Role::Own("a"),
+        ("Queue", "nodes") => Role::Names(&[NodeGroup]),
+        ("Account", "parent") => Role::Names(&[Account]),
         ("User", "name") => Role::Own("u"),
         ("Grid", "name") => Role::Own("g"),
         ("Site", "name") => Role::Own("s"),

@@ -334,6 +334,7 @@ const NEGATIVE: Legal = &[
             ("jobs", "submission_time"),
             ("jobs", "starting_time"),
             ("jobs", "queued_time"),
+            ("jobs", "recorded_start"),
             ("jobs", "ready_time"),
             ("jobs", "deadline"),
             ("attempts", "submission_time"),
@@ -378,6 +379,7 @@ const LARGE: Legal = &[
         "the numbers of a log may be any",
     ),
     (&[("inputs", "bytes"), ("transfers", "bytes"), ("workflows", "data")], "bytes"),
+    (&[("jobs", "requested_memory"), ("nodes", "memory")], "bytes of memory"),
     (
         &[
             ("message_counts", "count"),
@@ -418,8 +420,9 @@ const FROM_ONE: Legal = &[
             ("bookings", "processors"),
             ("holds", "processors"),
             ("intervals", "processors"),
+            ("nodes", "processors"),
         ],
-        "a job has processors",
+        "a job and a node have processors",
     ),
     (
         &[

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Jobs;
 use super::job::HeldJob;
-use super::submission::never_runs;
+use super::submission::{never_runs, not_permitted};
 use crate::glimpse::{Stage, Work};
 use crate::protocol::{Message, Submission, SubmissionMessage};
 use crate::provider::core::{Core, Piece, Turn};
@@ -97,6 +97,10 @@ impl Jobs {
             return true;
         }
         let held = HeldJob::new(submission, submitter, turn.now, &turn.core.config);
+        if let Some(reason) = not_permitted(turn, &held) {
+            turn.out.send(submitter, SubmissionMessage::Refused { job: id, reason });
+            return true;
+        }
         turn.core.load.waits(held.processors, held.planned(&turn.core.config));
         let number = self.expected.accepted;
         self.expected.accepted += 1;
@@ -136,7 +140,11 @@ impl Jobs {
         from: ActorId,
         job: JobId,
     ) -> bool {
+        let slot = turn.core.pieces.slot(job);
         let Some(held) = self.release_expected(turn.core, from, job) else { return false };
+        if let Some(slot) = slot {
+            turn.core.scheduler.nodes().gone_before(slot);
+        }
         let outcome = JobOutcome::Cancelled;
         turn.out.send(from, SubmissionMessage::Finished { job, outcome });
         turn.out.observe(held.submission.never_queued(outcome, turn.now));

@@ -9,6 +9,7 @@ use haggle_model::{
     ActorId, Initial, JobId, JobOutcome, JobRecord, Moldable, Observation, Span, StageIn, Time,
 };
 use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
+use haggle_scheduling::site::Owner;
 use haggle_scheduling::{Request, Slot, promise};
 use serde::{Deserialize, Serialize};
 
@@ -326,6 +327,7 @@ impl HeldJob {
             key: job.key,
             deadline: job.deadline,
             ahead,
+            owner: Owner::from(&job.origin),
             demand: job.demand.as_deref().copied(),
             // A job that runs or was lost has come to its start already, and so has one of a start state that runs.
             recorded: job.recorded_start().filter(|_| {

@@ -45,7 +45,12 @@ impl Jobs {
             turn.out.send(submitter, SubmissionMessage::Refused { job: id, reason });
             return true;
         }
-        self.accept(turn, HeldJob::new(submission, submitter, turn.now, &turn.core.config));
+        let held = HeldJob::new(submission, submitter, turn.now, &turn.core.config);
+        if let Some(reason) = not_permitted(turn, &held) {
+            turn.out.send(submitter, SubmissionMessage::Refused { job: id, reason });
+            return true;
+        }
+        self.accept(turn, held);
         true
     }
 
@@ -80,8 +85,12 @@ impl Jobs {
         };
         let slot = turn.core.pieces.slot(job).filter(is_theirs);
         let pass = turn.pass();
-        let waits = |&slot: &Slot| {
-            turn.core.deciding.leave_early(slot) || turn.core.scheduler.withdraw(pass, slot)
+        let waits = |&slot: &Slot| match turn.core.deciding.leave_early(slot) {
+            true => {
+                turn.core.scheduler.nodes().gone_before(slot);
+                true
+            }
+            false => turn.core.scheduler.withdraw(pass, slot),
         };
         let Some(slot) = slot.filter(waits) else {
             turn.out.send(from, SubmissionMessage::NotWithdrawn { job });
@@ -103,6 +112,14 @@ pub(super) fn never_runs(core: &Core, job: &Job) -> Option<Refusal> {
         return Some(Refusal::WrongShape);
     }
     never_fits(core, job.processors, job.demand.as_deref())
+}
+
+/// Asks the queues and limits of the provider to accept a job that gets the next slot. Returns the reason for which they
+/// refuse it.
+pub(super) fn not_permitted(turn: &mut Turn<'_>, held: &HeldJob) -> Option<Refusal> {
+    let request = held.request(turn.core.pieces.next(), false, &turn.core.config);
+    let refused = turn.core.scheduler.nodes().accept(turn.now, &request).err();
+    refused.map(|_| Refusal::NotPermitted)
 }
 
 /// The reason for which the machine could never hold a job, if there is one.

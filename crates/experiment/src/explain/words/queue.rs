@@ -11,6 +11,7 @@ use crate::readable::{count, duration, lines, number, row, seconds};
 /// Events at the provider during the wait, jobs that were passed, and the booking.
 pub(super) fn told(story: &Story) -> String {
     let mut text = story.recorded.map(|it| recorded(story, it)).unwrap_or_default();
+    text.push_str(&limits(story));
     if let Some(wait) = &story.wait {
         text.push_str(&waited(story, wait));
     }
@@ -25,6 +26,22 @@ pub(super) fn told(story: &Story) -> String {
         // Behind the short texts, because both lists may be long.
         text.push_str(&holders(wait));
         text.push_str(&overtakers(wait, until));
+    }
+    text
+}
+
+/// The limits that kept it from its start.
+fn limits(story: &Story) -> String {
+    if story.limits.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nLimits kept it from its start, whatever was free:\n".to_owned();
+    for it in story.limits.iter().take(LISTED) {
+        let (from, until) = (seconds(it.from), seconds(it.until));
+        text.push_str(&format!("  {} from {from} s to {until} s.\n", it.limit));
+    }
+    if story.limits.len() > LISTED {
+        text.push_str(&format!("  {} more times.\n", story.limits.len() - LISTED));
     }
     text
 }

@@ -66,6 +66,7 @@ pub(super) fn word_of(part: Part) -> &'static str {
         Part::Following => "held by its user: it follows another job",
         Part::NotReady => "before its earliest start",
         Part::Recorded => "before the start recorded in its log",
+        Part::Limit => "kept by a limit",
         Part::Busy => "too few processors free",
         Part::Memory => "processors free, but too little memory",
         Part::Gpus => "processors free, but too few gpus",

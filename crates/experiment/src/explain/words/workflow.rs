@@ -5,8 +5,9 @@ use crate::explain::{InWorkflow, Part, Step, Story};
 use crate::readable::{lines, row, seconds};
 
 /// Causes of a wait besides parents and their data.
-const WAITING: [Part; 11] = [
+const WAITING: [Part; 12] = [
     Part::Placing,
+    Part::Limit,
     Part::Busy,
     Part::Memory,
     Part::Gpus,

@@ -63,10 +63,7 @@ impl Ledger {
         // Parents come first, so they have inherited already.
         for association in tree.associations().skip(1) {
             let above = associations[tree.parent(association).index()];
-            let own = &mut associations[association.index()];
-            own.running = own.running.or(above.running);
-            own.submitted = own.submitted.or(above.submitted);
-            own.job = above.job.or(own.job);
+            associations[association.index()].inherit(&above);
         }
         Ledger {
             parents: tree.associations().map(|association| tree.parent(association)).collect(),
@@ -75,6 +72,15 @@ impl Ledger {
             by_qos: vec![QosUsed::default(); qos.len()],
             qos,
         }
+    }
+
+    /// Adds the user that was added last to the tree. It has no limits of its own.
+    pub fn user(&mut self, account: Association) {
+        let mut limits = AssociationLimits::default();
+        limits.inherit(&self.associations[account.index()]);
+        self.associations.push(limits);
+        self.parents.push(account);
+        self.by_association.push(Used::default());
     }
 
     /// Limits permit the submission of a job.

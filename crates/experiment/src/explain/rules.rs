@@ -1,0 +1,163 @@
+//! Queues and limits of a provider that kept a job from its start, or refused it.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{Amounts, Demand, Span, Time};
+use haggle_results::JobRow;
+use haggle_scheduling::Slot;
+use haggle_scheduling::site::{Denied, Owner, Site, SiteConfig};
+use serde::Serialize;
+
+use super::Chronicle;
+use super::spent::{Part, micros, seconds};
+
+/// A limit that kept a job from its start.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KeptByLimit {
+    /// The limit, by the word that Slurm has for it.
+    pub limit: String,
+    /// Begin of the time in which it kept the job, s.
+    pub from: f64,
+    /// End of that time, s.
+    pub until: f64,
+}
+
+/// The reason for which the queues and limits of a provider refused a job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotPermitted {
+    /// No queue has this number.
+    NoQueue(i64),
+    /// The queue of this number is not open to its owner.
+    NoAccess(i32),
+    /// The nodes of the queue of this number never have room for it.
+    NeverFits(i32),
+    /// A limit that it exceeds, by the word that Slurm has for it.
+    Limit(String),
+    /// Its owner had as many jobs as it may have.
+    TooManyJobs,
+}
+
+fn owner(job: &JobRow) -> Owner {
+    let number = |it: i64| i32::try_from(it).unwrap_or(-1);
+    Owner { user: number(job.user), group: number(job.group), queue: number(job.queue) }
+}
+
+/// The rules of a provider without jobs; `None` if it has none.
+fn site(all: &Chronicle, provider: &str) -> Option<Site> {
+    let rules = all.about.rules.get(provider)?;
+    let config: SiteConfig = serde_json::from_value(rules.clone()).ok()?;
+    if let Some(site) = all.sites.get(provider) {
+        return Some(Site::new(&config, site.nodes.capacities(), true));
+    }
+    let resource = all.resources.iter().find(|it| it.provider == provider)?;
+    let processors = u32::try_from(resource.processors).ok()?;
+    Some(Site::new(&config, &[Amounts::processors(processors)], false))
+}
+
+/// What a job asks of a provider: nothing but processors, if that has no nodes.
+fn demand(all: &Chronicle, provider: &str, job: &JobRow) -> Demand {
+    match all.sites.contains_key(provider) {
+        true => job.demand(),
+        false => Demand::processors(u32::try_from(job.processors).unwrap_or(u32::MAX)),
+    }
+}
+
+fn limit(job: &JobRow) -> Option<Span> {
+    job.walltime.or(job.limit()).map(|it| Span::from_micros(micros(it)))
+}
+
+/// The limits that kept a job from its start while it was queued, in order.
+pub(super) fn kept(all: &Chronicle, job: &JobRow) -> Vec<KeptByLimit> {
+    let Some(provider) = job.provider.as_deref() else { return Vec::new() };
+    let Some(mut site) = site(all, provider) else { return Vec::new() };
+    let by_job: BTreeMap<i64, &JobRow> = all.jobs.iter().map(|it| (it.job, it)).collect();
+    let (from, until) =
+        (job.queued.map_or(i64::MAX, micros), micros(job.start.unwrap_or(job.left)));
+    let mut changes = Vec::new();
+    for (slot, it) in (1..).zip(&all.attempts) {
+        let other = by_job.get(&it.job).filter(|_| it.provider == provider && it.job != job.job);
+        let Some((other, start)) = other.zip(it.start) else { continue };
+        changes.push((micros(start), true, Slot(slot), *other));
+        changes.extend(it.end.map(|end| (micros(end), false, Slot(slot), *other)));
+    }
+    // Jobs end before others start at the same instant.
+    changes.sort_by_key(|&(time, starts, slot, _)| (time, starts, slot));
+    let own = Slot(0);
+    site.join(Time::ZERO, own, owner(job), &demand(all, provider, job), limit(job));
+    let mut kept: Vec<KeptByLimit> = Vec::new();
+    let mut tell = |site: &Site, from: i64, until: i64| {
+        let Err(reason) = site.may_start(own) else { return };
+        if from >= until {
+            return;
+        }
+        let (limit, from, until) = (reason.name().to_owned(), seconds(from), seconds(until));
+        match kept.last_mut().filter(|it| it.limit == limit && it.until == from) {
+            Some(last) => last.until = until,
+            None => kept.push(KeptByLimit { limit, from, until }),
+        }
+    };
+    let mut now = from;
+    for instant in changes.chunk_by(|a, b| a.0 == b.0) {
+        let next = instant[0].0.min(until);
+        tell(&site, now, next);
+        now = now.max(next);
+        let at = Time::from_micros(instant[0].0);
+        for &(_, starts, slot, other) in instant {
+            if starts {
+                site.join(at, slot, owner(other), &demand(all, provider, other), limit(other));
+                site.start(at, slot);
+            } else {
+                site.end(at, slot);
+            }
+        }
+    }
+    tell(&site, now, until);
+    kept
+}
+
+/// The intervals of [`kept`], for the parts of the wait (µs).
+pub(super) fn intervals(kept: &[KeptByLimit]) -> Vec<(i64, i64, Part)> {
+    kept.iter().map(|it| (micros(it.from), micros(it.until), Part::Limit)).collect()
+}
+
+/// The reason for which the provider that its user submits to refused a job.
+pub(super) fn refused(all: &Chronicle, job: &JobRow) -> Option<NotPermitted> {
+    if job.refusal.as_deref() != Some("not_permitted") {
+        return None;
+    }
+    let users = all.about.users_of(&job.workload).iter();
+    users.map(|it| it.submits_to.as_str()).find_map(|provider| {
+        let mut site = site(all, provider)?;
+        let (owner, demand) = (owner(job), demand(all, provider, job));
+        let number = |queue: u32| site.queues()[queue as usize].number;
+        let denied = match site.queue_of(owner) {
+            Ok(queue) => {
+                let nodes = all.sites.get(provider).map(|it| &it.nodes);
+                let own = queue.and_then(|it| site.queues()[it as usize].nodes.as_ref());
+                let fits = nodes.zip(own).is_none_or(|(nodes, own)| {
+                    let none = Amounts::processors(0);
+                    let free = (0..).zip(nodes.capacities());
+                    let free = free.map(|(node, all)| if own.has(node) { *all } else { none });
+                    nodes.lacks_in(&demand, &Vec::from_iter(free)).is_none()
+                });
+                if let Some(queue) = queue.filter(|_| !fits) {
+                    return Some(NotPermitted::NeverFits(number(queue)));
+                }
+                site.accept(Time::ZERO, Slot(0), owner, &demand, limit(job)).err()
+            }
+            Err(denied) => Some(denied),
+        };
+        Some(match denied {
+            None => NotPermitted::TooManyJobs,
+            Some(Denied::NoQueue) => NotPermitted::NoQueue(job.queue),
+            Some(Denied::NoAccess(queue)) => {
+                NotPermitted::NoAccess(site.queues()[queue as usize].number)
+            }
+            Some(Denied::NeverFits(queue)) => {
+                NotPermitted::NeverFits(site.queues()[queue as usize].number)
+            }
+            Some(Denied::Limit(reason)) => NotPermitted::Limit(reason.name().to_owned()),
+        })
+    })
+}

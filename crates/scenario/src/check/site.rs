@@ -1,0 +1,162 @@
+//! Queues, accounts and priorities of providers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_config::document::Path;
+use haggle_model::Span;
+
+use super::Check;
+use super::exclusions::{UsesNodes, WITH_RULES};
+use super::rule::{Effect, Refusal, effect, item, refuse};
+use crate::file::{FairShareRule, Priority, PriorityWeights, Provider};
+
+/// Priorities.
+#[rustfmt::skip] // a table
+const PRIORITIES: &[Refusal<Priority>] = &[
+    refuse("calculation-period", |it, ()| it.calculation_period.0 <= Span::ZERO, "the priorities of provider \"{name}\" have no time between two \
+        calculations", "must be positive", "write a time such as \"5min\""),
+    refuse("max-age", |it, ()| it.max_age.0 <= Span::ZERO, "the factor of age of provider \"{name}\" has no time in which it grows", "must be positive",
+        "write a time such as \"7d\""),
+    refuse("weights", |it, ()| it.weights == PriorityWeights::default(), "the priorities of provider \"{name}\" have no weight, so that all are equal",
+        "no weight", "add `age`, `fair-share`, `size` or `queue`, or remove `priority`"),
+];
+
+/// Keys of a provider with rules that are read only under a requirement.
+#[rustfmt::skip] // a table
+const EFFECTS: &[Effect<Provider>] = &[
+    effect("priority.dampening", |it, ()| weighs(it, |it| it.fair_share) && rule(it) == Some(FairShareRule::Classic),
+        "fair tree has no dampening", "remove it, or set `fair-share = \"classic\"`"),
+    effect("priority.half-life", |it, ()| weighs(it, |it| it.fair_share), "usage has no weight", "remove it, or add a weight `fair-share`"),
+    effect("priority.fair-share", |it, ()| weighs(it, |it| it.fair_share), "it has no weight", "remove it, or add a weight `fair-share`"),
+    effect("priority.max-age", |it, ()| weighs(it, |it| it.age), "age has no weight", "remove it, or add a weight `age`"),
+    effect("priority.favours", |it, ()| weighs(it, |it| it.size), "size has no weight", "remove it, or add a weight `size`"),
+    effect("priority.weights.queue", |it, ()| it.queues.iter().any(|it| it.priority > 0), "no queue has a priority",
+        "remove it, or add `priority` to a [[provider.queue]]"),
+    effect("policy.order", |it, ()| it.priority.is_none(), "its priorities decide the order", "remove it, or remove `priority`"),
+];
+
+fn weighs(provider: &Provider, weight: impl Fn(&PriorityWeights) -> u32) -> bool {
+    provider.priority.as_ref().is_some_and(|it| weight(&it.weights) > 0)
+}
+
+fn rule(provider: &Provider) -> Option<FairShareRule> {
+    provider.priority.as_ref().map(|it| it.fair_share)
+}
+
+impl Check<'_> {
+    /// Checks the rules of each provider; `uses` says what it is used for.
+    pub(super) fn check_rules_of_sites(&mut self, uses: impl Fn(usize) -> UsesNodes) {
+        for (index, provider) in self.scenario.providers.iter().enumerate() {
+            let (path, name) = (item("provider", index), &provider.name);
+            self.check_node_names(&path, provider);
+            if !provider.has_rules() {
+                continue;
+            }
+            self.refuse(WITH_RULES, &path, (provider, &uses(index)), &[("name", name)]);
+            if let Some(priority) = &provider.priority {
+                self.refuse(PRIORITIES, &path.key("priority"), (priority, &()), &[("name", name)]);
+            }
+            self.check_queues(&path, provider);
+            self.check_accounts(&path, provider);
+        }
+    }
+
+    fn check_node_names(&mut self, path: &Path, provider: &Provider) {
+        let mut known = BTreeSet::new();
+        for (index, node) in provider.nodes.iter().enumerate() {
+            if let Some(name) = &node.name
+                && !known.insert(name.as_str())
+            {
+                let at = path.key("node").index(index).key("name");
+                let message = format!(
+                    "two node groups of provider \"{}\" are called \"{name}\"",
+                    provider.name
+                );
+                self.report(&at, message, "a second one", "choose another name");
+            }
+        }
+    }
+
+    fn check_queues(&mut self, path: &Path, provider: &Provider) {
+        let mut names = BTreeSet::new();
+        let mut numbers = BTreeMap::new();
+        let groups = provider.nodes.iter().filter_map(|it| it.name.as_ref());
+        let groups = Vec::from_iter(groups.map(|it| it.as_str()));
+        for (index, queue) in provider.queues.iter().enumerate() {
+            let at = path.key("queue").index(index);
+            let name = &queue.name;
+            if !names.insert(name.as_str()) {
+                let message =
+                    format!("two queues of provider \"{}\" are called \"{name}\"", provider.name);
+                self.report(&at.key("name"), message, "a second one", "choose another name");
+            }
+            if let Some(other) = numbers.insert(queue.number, name) {
+                let message =
+                    format!("queues \"{other}\" and \"{name}\" have the number {}", queue.number);
+                self.report(&at.key("number"), message, "a second queue", "choose another number");
+            }
+            for (index, group) in queue.nodes.iter().flatten().enumerate() {
+                if groups.contains(&group.as_str()) {
+                    continue;
+                }
+                let message = format!(
+                    "queue \"{name}\" has nodes \"{group}\", and provider \"{}\" has none of that name",
+                    provider.name
+                );
+                let help = match groups[..] {
+                    [] => "add `name` to [[provider.node]]".to_owned(),
+                    _ => format!("its node groups are {}", groups.join(", ")),
+                };
+                self.report(&at.key("nodes").index(index), message, "no such nodes", help);
+            }
+        }
+    }
+
+    fn check_accounts(&mut self, path: &Path, provider: &Provider) {
+        let mut before: Vec<&str> = Vec::new();
+        let mut owners = BTreeMap::new();
+        for (index, account) in provider.accounts.iter().enumerate() {
+            let at = path.key("account").index(index);
+            let name = account.name.as_str();
+            if before.contains(&name) {
+                let message =
+                    format!("two accounts of provider \"{}\" are called \"{name}\"", provider.name);
+                self.report(&at.key("name"), message, "a second one", "choose another name");
+            }
+            if let Some(parent) =
+                account.parent.as_ref().filter(|it| !before.contains(&it.as_str()))
+            {
+                let message = format!("no account \"{parent}\" stands before account \"{name}\"");
+                self.report(
+                    &at.key("parent"),
+                    message,
+                    "not before it",
+                    "list the parent first, or correct its name",
+                );
+            }
+            before.push(name);
+            for (index, &group) in account.groups.iter().enumerate() {
+                if let Some(other) = owners.insert(group, name) {
+                    let message = format!("accounts \"{other}\" and \"{name}\" have group {group}");
+                    self.report(
+                        &at.key("groups").index(index),
+                        message,
+                        "a second account",
+                        "remove it from one of them",
+                    );
+                }
+            }
+        }
+    }
+
+    /// Warns of settings that cannot have an effect.
+    pub(super) fn rules_effects(&mut self) {
+        for (index, provider) in self.scenario.providers.iter().enumerate() {
+            let path = item("provider", index);
+            let owner = format!("provider \"{}\"", provider.name);
+            if provider.priority.is_some() {
+                self.effects(EFFECTS, &path, (provider, &()), &owner, &[]);
+            }
+        }
+    }
+}

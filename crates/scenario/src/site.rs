@@ -1,0 +1,133 @@
+//! Providers with queues, accounts and priorities.
+
+use std::collections::BTreeMap;
+
+use haggle_model::Span;
+use haggle_scheduling::NodeSet;
+use haggle_scheduling::priority::{
+    Alone, AssociationLimits, Caps, FairShare, QosLimits, Resets, Shares, SizeRule, Together,
+    Weights,
+};
+use haggle_scheduling::site::{AccountConfig, PriorityRules, QueueConfig, SiteConfig};
+
+use super::file::{Account, FairShareRule, Favours, Limits, Priority, Provider, Queue, UserLimits};
+
+impl Provider {
+    /// True if it has queues, accounts or priorities: rules by which jobs are owned, limited and ordered.
+    pub fn has_rules(&self) -> bool {
+        !self.queues.is_empty() || !self.accounts.is_empty() || self.priority.is_some()
+    }
+
+    /// Its queues, accounts and priorities; `None` without any. Names that do not exist are left out; a check refuses
+    /// them.
+    pub fn rules(&self) -> Option<SiteConfig> {
+        self.has_rules().then(|| SiteConfig {
+            accounts: self.accounts_to_model(),
+            queues: self.queues.iter().map(|it| self.queue_to_model(it)).collect(),
+            priority: self.priority.as_ref().map(Priority::to_model),
+        })
+    }
+
+    fn accounts_to_model(&self) -> Vec<AccountConfig> {
+        let mut places = BTreeMap::new();
+        let mut accounts = Vec::new();
+        for (place, it) in (0..).zip(&self.accounts) {
+            let parent = it.parent.as_ref().and_then(|name| places.get(name.as_str()).copied());
+            accounts.push(it.to_model(parent));
+            places.insert(it.name.as_str(), place);
+        }
+        accounts
+    }
+
+    fn queue_to_model(&self, queue: &Queue) -> QueueConfig {
+        let nodes = queue.nodes.as_ref().map(|names| {
+            let (mut all, mut own) = (0, Vec::new());
+            for group in &self.nodes {
+                if group.name.as_ref().is_some_and(|name| names.contains(name)) {
+                    own.extend(all..all + group.count);
+                }
+                all += group.count;
+            }
+            NodeSet::new(all as usize, own)
+        });
+        QueueConfig {
+            number: queue.number,
+            tier: queue.tier,
+            priority: queue.priority,
+            nodes,
+            groups: queue.groups.clone(),
+            users: queue.users.clone(),
+            limits: QosLimits {
+                group: queue.limits.to_model(),
+                account: queue.account_limits.to_model(),
+                person: queue.user_limits.to_model(),
+                job: of_job(queue.longest.map(|it| it.0), queue.widest),
+                ..QosLimits::default()
+            },
+        }
+    }
+}
+
+impl Account {
+    fn to_model(&self, parent: Option<u32>) -> AccountConfig {
+        let UserLimits { running, submitted } = self.user_limits;
+        AccountConfig {
+            parent,
+            groups: self.groups.clone(),
+            shares: Shares::Of(self.shares),
+            limits: AssociationLimits {
+                group: self.limits.to_model(),
+                running,
+                submitted,
+                job: of_job(self.longest.map(|it| it.0), self.widest),
+            },
+            users: self.users.iter().map(|it| (it.user, Shares::Of(it.shares))).collect(),
+        }
+    }
+}
+
+impl Limits {
+    fn to_model(&self) -> Together {
+        let amounts = Caps {
+            processors: self.processors.map(u64::from),
+            memory: self.memory.map(|it| it.0),
+            nodes: self.nodes.map(u64::from),
+            gpus: self.gpus.map(u64::from),
+        };
+        Together { running: self.running, submitted: self.submitted, amounts }
+    }
+}
+
+fn of_job(longest: Option<Span>, widest: Option<u32>) -> Alone {
+    let amounts = Caps { processors: widest.map(u64::from), ..Caps::default() };
+    Alone { amounts, time: longest }
+}
+
+impl Priority {
+    fn to_model(&self) -> PriorityRules {
+        let weights = &self.weights;
+        PriorityRules {
+            weights: Weights {
+                age: weights.age,
+                fair_share: weights.fair_share,
+                job_size: weights.size,
+                partition: weights.queue,
+                ..Weights::default()
+            },
+            max_age: self.max_age.0,
+            size: match self.favours {
+                Favours::Large => SizeRule::Large,
+                Favours::Small => SizeRule::Small,
+                Favours::LargeAndShort => SizeRule::LargeRelativeToTime,
+                Favours::SmallAndLong => SizeRule::SmallRelativeToTime,
+            },
+            fair_share: match self.fair_share {
+                FairShareRule::FairTree => FairShare::FairTree,
+                FairShareRule::Classic => FairShare::Classic(self.dampening.unwrap_or(1.0)),
+            },
+            half_life: Some(self.half_life.0).filter(|&it| it > Span::ZERO),
+            resets: Resets::default(),
+            calculation_period: self.calculation_period.0,
+        }
+    }
+}

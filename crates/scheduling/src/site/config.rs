@@ -1,0 +1,91 @@
+//! The rules of a site as a scenario describes them.
+
+use haggle_model::Span;
+use serde::{Deserialize, Serialize};
+
+use crate::nodes::NodeSet;
+use crate::priority::{
+    AssociationLimits, FairShare, PriorityConfig, QosLimits, Resets, Shares, SizeRule, Weights,
+};
+
+/// Queues, accounts and priorities of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SiteConfig {
+    /// Accounts, parents before their children.
+    pub accounts: Vec<AccountConfig>,
+    /// Queues. Without any, all jobs are in one queue without limits.
+    pub queues: Vec<QueueConfig>,
+    /// Priorities; `None`: jobs are considered in the order of the local scheduler.
+    pub priority: Option<PriorityRules>,
+}
+
+/// An account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccountConfig {
+    /// Index of the account above it; `None` = the root account.
+    pub parent: Option<u32>,
+    /// Group numbers of its jobs.
+    pub groups: Vec<i32>,
+    /// Shares among its siblings.
+    pub shares: Shares,
+    /// Limits on its jobs, and on those of each of its users.
+    pub limits: AssociationLimits,
+    /// Shares of some of its users, by number. All others have one share.
+    pub users: Vec<(i32, Shares)>,
+}
+
+/// A queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueueConfig {
+    /// Queue number of its jobs.
+    pub number: i32,
+    /// Jobs of a higher tier are considered first.
+    pub tier: u32,
+    /// Priority of the queue, for the factor of queues.
+    pub priority: u32,
+    /// Its nodes; `None` = all. Nodes may belong to several queues.
+    pub nodes: Option<NodeSet>,
+    /// Group numbers that may use it; `None` = all.
+    pub groups: Option<Vec<i32>>,
+    /// User numbers that may use it; `None` = all.
+    pub users: Option<Vec<i32>>,
+    /// Limits on its jobs.
+    pub limits: QosLimits,
+}
+
+/// The rules of priorities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PriorityRules {
+    /// The weight of each factor.
+    pub weights: Weights,
+    /// Age at which its factor is 1.
+    pub max_age: Span,
+    /// Jobs that are favoured by their size.
+    pub size: SizeRule,
+    /// Definition of fair share.
+    pub fair_share: FairShare,
+    /// Time after which past usage counts half; `None`: always in full.
+    pub half_life: Option<Span>,
+    /// Instants at which usage begins again at zero.
+    pub resets: Resets,
+    /// Time between two calculations, positive.
+    pub calculation_period: Span,
+}
+
+impl PriorityRules {
+    /// These rules in the configuration of a machine.
+    pub(super) fn put_into(&self, config: &mut PriorityConfig) {
+        let PriorityRules {
+            weights,
+            max_age,
+            size,
+            fair_share,
+            half_life,
+            resets,
+            calculation_period,
+        } = *self;
+        (config.weights, config.max_age, config.size) = (weights, max_age, size);
+        (config.fair_share, config.half_life, config.resets) = (fair_share, half_life, resets);
+        config.calculation_period = calculation_period;
+    }
+}

@@ -1,0 +1,60 @@
+//! A job as the rules of a site depend on it.
+
+use haggle_model::Time;
+use haggle_model::job::JobOrigin;
+use serde::{Deserialize, Serialize};
+
+use crate::priority::{Billing, Claim, PriorityJob};
+
+/// Owner of a job, by numbers; -1 = unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Owner {
+    /// User number.
+    pub user: i32,
+    /// Group number.
+    pub group: i32,
+    /// Queue number.
+    pub queue: i32,
+}
+
+impl Owner {
+    /// All numbers unknown.
+    pub const UNKNOWN: Owner = Owner { user: -1, group: -1, queue: -1 };
+}
+
+impl From<&JobOrigin> for Owner {
+    fn from(origin: &JobOrigin) -> Owner {
+        Owner { user: origin.user, group: origin.group, queue: origin.queue }
+    }
+}
+
+/// A job that waits or runs.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Member {
+    pub(super) claim: Claim,
+    /// Index of its queue; `None` without queues.
+    pub(super) queue: Option<u32>,
+    /// Instant of its submission.
+    pub(super) since: Time,
+    /// True if its resources are counted, and its user is charged.
+    pub(super) holds: bool,
+}
+
+impl Member {
+    pub(super) fn priority_job(&self) -> PriorityJob {
+        PriorityJob {
+            user: self.claim.user,
+            eligible: self.since,
+            asked: self.claim.amounts,
+            limit: self.claim.time,
+            partition: self.queue,
+            qos: None,
+            site: 0,
+            nice: 0,
+        }
+    }
+
+    pub(super) fn billing(&self) -> Billing {
+        Billing::of(self.claim.amounts.processors as f64)
+    }
+}

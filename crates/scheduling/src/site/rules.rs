@@ -1,0 +1,322 @@
+//! The rules of a site, applied to its jobs.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{Amounts, Demand, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::config::{AccountConfig, QueueConfig, SiteConfig};
+use super::member::{Member, Owner};
+use crate::nodes::NodeSet;
+use crate::priority::{
+    Association, Breakdown, Claim, Ledger, Machine, Multifactor, Partition, PriorityConfig, Reason,
+    Shares, Totals, Tree,
+};
+use crate::scheduler::Slot;
+
+/// The reason why a site takes a job in no case, or not now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// No queue has the number of the job.
+    NoQueue,
+    /// The queue of this index is not open to the owner of the job.
+    NoAccess(u32),
+    /// The idle nodes of the queue of this index never have the resources of the job.
+    NeverFits(u32),
+    /// A limit that it exceeds even alone, or a limit on waiting jobs.
+    Limit(Reason),
+}
+
+/// Members, limits and priorities of a site.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Site {
+    queues: Vec<QueueConfig>,
+    accounts: Vec<(Association, AccountConfig)>,
+    has_priority: bool,
+    multifactor: Multifactor,
+    ledger: Ledger,
+    /// The same limits without jobs: a job that it refuses can never run.
+    idle: Ledger,
+    users: BTreeMap<(Association, i32), Association>,
+    /// Jobs that are accepted, and not in the queue yet.
+    accepted: BTreeMap<Slot, Member>,
+    members: BTreeMap<Slot, Member>,
+    /// Instant of the calculation by which the waiting jobs are in order; `None` if a user was added since.
+    ordered: Option<Time>,
+    /// Most processors of a node; `None` if the machine counts processors only, each of them as a node.
+    widest: Option<u32>,
+}
+
+impl Site {
+    /// The rules for a machine with nodes of these capacities. If the machine counts processors only, it is one node.
+    ///
+    /// # Panics
+    /// If the calculation period or the dampening factor of priorities is not positive, if an account stands before the
+    /// one above it, or if a machine has no processors.
+    pub fn new(config: &SiteConfig, capacities: &[Amounts], has_nodes: bool) -> Site {
+        let mut tree = Tree::new();
+        let (mut accounts, mut limits) = (Vec::new(), vec![Default::default()]);
+        for account in &config.accounts {
+            let parent = account.parent.map_or(Association::ROOT, |it| account_of(&accounts, it));
+            let added = tree.account(parent, account.shares).expect("its parent is an account");
+            accounts.push((added, account.clone()));
+            limits.push(account.limits);
+        }
+        let qos = Vec::from_iter(config.queues.iter().map(|it| it.limits));
+        let ledger = Ledger::new(&tree, limits, qos);
+        let all = total(capacities.iter());
+        let processors = u32::try_from(all.processors).unwrap_or(u32::MAX);
+        let nodes = if has_nodes { capacities.len() as u32 } else { processors };
+        let mut rules = PriorityConfig::new(Machine { processors, nodes });
+        let partition = |it: &QueueConfig| {
+            let own = capacities.iter().zip(0..).filter(|&(_, node)| it.has(node));
+            Partition { priority: it.priority, amounts: total(own.map(|it| it.0)) }
+        };
+        rules.partitions = config.queues.iter().map(partition).collect();
+        if let Some(priority) = &config.priority {
+            priority.put_into(&mut rules);
+        }
+        Site {
+            queues: config.queues.clone(),
+            accounts,
+            has_priority: config.priority.is_some(),
+            multifactor: Multifactor::new(rules, tree).expect("checked settings"),
+            idle: ledger.clone(),
+            ledger,
+            users: BTreeMap::new(),
+            accepted: BTreeMap::new(),
+            members: BTreeMap::new(),
+            ordered: None,
+            widest: has_nodes.then(|| capacities.iter().map(|it| it.processors).max().unwrap_or(1)),
+        }
+    }
+
+    /// The queues.
+    pub fn queues(&self) -> &[QueueConfig] {
+        &self.queues
+    }
+
+    /// Accepts a job, or says why not. An accepted job counts as submitted until it [leaves](Site::leave) or
+    /// [ends](Site::end).
+    ///
+    /// # Errors
+    /// If it can never run, or if its owner has too many jobs.
+    pub fn accept(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        owner: Owner,
+        demand: &Demand,
+        span: Option<Span>,
+    ) -> Result<(), Denied> {
+        let queue = self.queue_of(owner)?;
+        let member = self.member(now, owner, queue, demand, span);
+        self.idle.may_start(&member.claim).map_err(Denied::Limit)?;
+        self.ledger.may_submit(&member.claim).map_err(Denied::Limit)?;
+        self.ledger.submit(&member.claim);
+        self.accepted.insert(slot, member);
+        Ok(())
+    }
+
+    /// A job joins the queue. One that was not [accepted](Site::accept), because it ran before, counts from now on.
+    pub fn join(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        owner: Owner,
+        demand: &Demand,
+        span: Option<Span>,
+    ) {
+        let member = self.accepted.remove(&slot).unwrap_or_else(|| {
+            let queue = self.queue_of(owner).unwrap_or_default();
+            let member = self.member(now, owner, queue, demand, span);
+            self.ledger.submit(&member.claim);
+            member
+        });
+        self.members.insert(slot, member);
+    }
+
+    /// A job goes away without a start.
+    pub fn leave(&mut self, slot: Slot) {
+        let left = self.accepted.remove(&slot).or_else(|| self.members.remove(&slot));
+        if let Some(left) = left {
+            self.ledger.withdraw(&left.claim);
+        }
+    }
+
+    /// Limits permit a job of the queue to start.
+    ///
+    /// # Errors
+    /// The first limit that it would exceed.
+    pub fn may_start(&self, slot: Slot) -> Result<(), Reason> {
+        self.members.get(&slot).map_or(Ok(()), |it| self.ledger.may_start(&it.claim))
+    }
+
+    /// A job of the queue starts: its resources are counted, and its user is charged.
+    pub fn start(&mut self, now: Time, slot: Slot) {
+        let Some(member) = self.members.get_mut(&slot).filter(|it| !it.holds) else { return };
+        member.holds = true;
+        self.ledger.start(&member.claim);
+        self.multifactor.start(member.claim.user, member.billing(), now);
+    }
+
+    /// A start of this instant is taken back.
+    pub fn stop(&mut self, now: Time, slot: Slot) {
+        let Some(member) = self.members.get_mut(&slot).filter(|it| it.holds) else { return };
+        member.holds = false;
+        self.ledger.stop(&member.claim);
+        self.multifactor.end(member.claim.user, member.billing(), now);
+    }
+
+    /// A running job ends.
+    pub fn end(&mut self, now: Time, slot: Slot) {
+        self.stop(now, slot);
+        self.leave(slot);
+    }
+
+    /// Counts the resources of a waiting job for as long as a plan is made.
+    pub(crate) fn hold(&mut self, slot: Slot) {
+        if let Some(member) = self.members.get(&slot) {
+            self.ledger.start(&member.claim);
+        }
+    }
+
+    /// Ends [`Site::hold`].
+    pub(crate) fn let_go(&mut self, slot: Slot) {
+        if let Some(member) = self.members.get(&slot) {
+            self.ledger.stop(&member.claim);
+        }
+    }
+
+    /// Renews the priorities if a calculation is due. Returns whether the order of waiting jobs may have changed.
+    pub fn calculate(&mut self, now: Time) -> bool {
+        self.multifactor.calculate(now);
+        let before = self.ordered.replace(self.multifactor.calculated());
+        self.has_priority && before != self.ordered
+    }
+
+    /// Instant of the next calculation of priorities; `None` without priorities.
+    pub fn next_calculation(&self) -> Option<Time> {
+        self.has_priority.then(|| self.multifactor.next_calculation())
+    }
+
+    /// The place of a job of the queue, smallest first: by its tier, then by its priority, if there are priorities.
+    pub fn rank(&self, slot: Slot) -> (i64, Option<i64>) {
+        let Some(member) = self.members.get(&slot) else { return (0, None) };
+        let key = || self.multifactor.key(&member.priority_job(), self.multifactor.calculated());
+        let tier = member.queue.map_or(0, |queue| self.queues[queue as usize].tier);
+        (-i64::from(tier), self.has_priority.then(key))
+    }
+
+    /// The contributions to the priority of a job of the queue, as of the last calculation; `None` without priorities.
+    pub fn breakdown(&self, slot: Slot) -> Option<Breakdown> {
+        let member = self.members.get(&slot).filter(|_| self.has_priority)?;
+        Some(self.multifactor.breakdown(&member.priority_job(), self.multifactor.calculated()))
+    }
+
+    /// The queue of a job, by its index.
+    pub fn queue(&self, slot: Slot) -> Option<u32> {
+        self.members.get(&slot)?.queue
+    }
+
+    /// The nodes on which a job of the queue may run; `None` = all.
+    pub fn nodes(&self, slot: Slot) -> Option<&NodeSet> {
+        self.queues[self.queue(slot)? as usize].nodes.as_ref()
+    }
+
+    /// Index of the queue of an owner's jobs. A job without a number goes to the first queue.
+    ///
+    /// # Errors
+    /// If there is none, or if it is not open to the owner.
+    pub fn queue_of(&self, owner: Owner) -> Result<Option<u32>, Denied> {
+        if self.queues.is_empty() {
+            return Ok(None);
+        }
+        let place = match owner.queue {
+            ..0 => Some(0),
+            number => self.queues.iter().position(|it| it.number == number),
+        };
+        let place = place.ok_or(Denied::NoQueue)?;
+        let queue = &self.queues[place];
+        let has =
+            |list: &Option<Vec<i32>>, number| list.as_ref().is_none_or(|it| it.contains(&number));
+        match has(&queue.users, owner.user) && has(&queue.groups, owner.group) {
+            true => Ok(Some(place as u32)),
+            false => Err(Denied::NoAccess(place as u32)),
+        }
+    }
+
+    fn member(
+        &mut self,
+        now: Time,
+        owner: Owner,
+        queue: Option<u32>,
+        demand: &Demand,
+        span: Option<Span>,
+    ) -> Member {
+        let (user, amounts) = (self.user(now, owner), self.amounts(demand));
+        let person = owner.user.cast_unsigned();
+        let claim = Claim { user, person, qos: [queue, None], amounts, time: span };
+        Member { claim, queue, since: now, holds: false }
+    }
+
+    /// The totals of a demand. Without a number of nodes, they are the fewest that can hold its processors.
+    fn amounts(&self, demand: &Demand) -> Totals {
+        let total = demand.total();
+        let nodes = match self.widest {
+            None => total.processors,
+            Some(_) if demand.apart => demand.chunks,
+            Some(widest) => total.processors.div_ceil(widest.max(1)),
+        };
+        Totals {
+            processors: u64::from(total.processors),
+            memory: total.memory,
+            nodes: u64::from(nodes),
+            gpus: u64::from(total.gpus),
+        }
+    }
+
+    /// The association of an owner: a user of the account that has its group, or of the root account. Without a group, it is
+    /// the first account that lists the user.
+    fn user(&mut self, now: Time, owner: Owner) -> Association {
+        let lists = |it: &&(Association, AccountConfig)| match owner.group {
+            ..0 => it.1.users.iter().any(|it| it.0 == owner.user),
+            group => it.1.groups.contains(&group),
+        };
+        let account = self.accounts.iter().find(lists);
+        let (account, users) =
+            account.map_or((Association::ROOT, &[][..]), |it| (it.0, &it.1.users));
+        if let Some(&user) = self.users.get(&(account, owner.user)) {
+            return user;
+        }
+        let shares = users.iter().find(|it| it.0 == owner.user).map_or(Shares::Of(1), |it| it.1);
+        let user = self.multifactor.user(account, shares, now).expect("an account");
+        self.ledger.user(account);
+        self.idle.user(account);
+        self.users.insert((account, owner.user), user);
+        self.ordered = None;
+        user
+    }
+}
+
+impl QueueConfig {
+    /// True if a node belongs to it.
+    pub fn has(&self, node: u32) -> bool {
+        self.nodes.as_ref().is_none_or(|it| it.has(node))
+    }
+}
+
+fn account_of(accounts: &[(Association, AccountConfig)], place: u32) -> Association {
+    accounts[place as usize].0
+}
+
+fn total<'a>(capacities: impl Iterator<Item = &'a Amounts>) -> Totals {
+    let mut all = Totals::default();
+    for it in capacities {
+        all.processors += u64::from(it.processors);
+        all.memory = all.memory.saturating_add(it.memory);
+        all.gpus += u64::from(it.gpus);
+        all.nodes += 1;
+    }
+    all
+}

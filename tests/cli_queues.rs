@@ -1,0 +1,163 @@
+//! Queues, accounts and priorities of providers.
+
+use crate::command::{Folder, unwrapped};
+
+/// A machine of 4 processors. The first user has run much, and both users have jobs that wait.
+const SHARED: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 4, run = "10min", requested = "10min", user = 1, group = 1 },
+    { submit = "10s", processors = 4, run = "5min", requested = "5min", user = 1, group = 1 },
+    { submit = "20s", processors = 4, run = "5min", requested = "5min", user = 2, group = 2 },
+]
+
+[[provider]]
+name = "site"
+processors = 4
+policy = "easy"
+
+[[provider.account]]
+name = "physics"
+groups = [1]
+
+[[provider.account]]
+name = "biology"
+groups = [2]
+
+[provider.priority]
+weights = { fair-share = 1000 }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+"#;
+
+/// Cells of a column of the table of jobs, in the order of the jobs.
+fn column(folder: &Folder, run: &str, name: &str) -> Vec<String> {
+    let table = folder.read(&format!("{run}/jobs.csv"));
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let names = rows.headers().expect("a line of names").clone();
+    let place = |name: &str| names.iter().position(|it| it == name).expect("a column");
+    let (job, wanted) = (place("job"), place(name));
+    let row = |row: Result<csv::StringRecord, csv::Error>| {
+        let row = row.expect("a row");
+        (row[job].parse::<u32>().expect("a number"), row[wanted].to_owned())
+    };
+    let mut all = Vec::from_iter(rows.records().map(row));
+    all.sort();
+    all.into_iter().map(|it| it.1).collect()
+}
+
+fn run(folder: &Folder, name: &str) {
+    let (file, check) = (format!("{name}.toml"), "--check");
+    for command in [&["run", &file, "-o", name, check, "--format", "csv"][..], &["verify", &file]] {
+        let told = folder.haggle(command);
+        assert!(told.starts_with("exit code: 0"), "{told}");
+    }
+}
+
+#[test]
+fn users_with_less_usage_go_first() {
+    let plain = SHARED.replace("[provider.priority]\nweights = { fair-share = 1000 }\n", "");
+    let replan = r#"policy = { name = "conservative", compression = "replan" }"#;
+    let replan = SHARED.replace(r#"policy = "easy""#, replan);
+    let folder =
+        Folder::with(&[("shared.toml", SHARED), ("plain.toml", &plain), ("replan.toml", &replan)]);
+    for name in ["shared", "plain", "replan"] {
+        run(&folder, name);
+    }
+    assert_eq!(column(&folder, "plain", "starting_time"), ["0", "600", "900"]);
+    assert_eq!(column(&folder, "shared", "starting_time"), ["0", "900", "600"]);
+    assert_eq!(column(&folder, "replan", "starting_time"), ["0", "900", "600"]);
+}
+
+/// The queue for short jobs takes one job of each user at a time, and none longer than ten minutes.
+const LIMITED: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 1, run = "5min", requested = "10min", user = 1, queue = 2 },
+    { submit = "0s", processors = 1, run = "5min", requested = "10min", user = 1, queue = 2 },
+    { submit = "0s", processors = 1, run = "5min", requested = "10min", user = 2, queue = 2 },
+    { submit = "0s", processors = 1, run = "5min", requested = "11min", user = 3, queue = 2 },
+    { submit = "0s", processors = 1, run = "5min", user = 3, queue = 2 },
+    { submit = "0s", processors = 1, run = "5min", requested = "1h", user = 3 },
+    { submit = "0s", processors = 1, run = "5min", requested = "1h", user = 3, queue = 7 },
+]
+
+[[provider]]
+name = "site"
+processors = 8
+policy = "fcfs"
+
+[[provider.queue]]
+name = "long"
+number = 1
+
+[[provider.queue]]
+name = "short"
+number = 2
+longest = "10min"
+user-limits = { running = 1 }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+"#;
+
+#[test]
+fn limits_let_jobs_wait_or_refuse_them() {
+    let folder = Folder::with(&[("limited.toml", LIMITED)]);
+    run(&folder, "limited");
+    let starts = column(&folder, "limited", "starting_time");
+    assert_eq!(starts, ["0", "300", "0", "", "", "0", ""]);
+    let refusals = column(&folder, "limited", "refusal");
+    assert_eq!(refusals, ["", "", "", "not_permitted", "not_permitted", "", "not_permitted"]);
+}
+
+#[test]
+fn rules_that_cannot_be_kept_are_refused_at_their_places() {
+    let refused = |change: &[(&str, &str)], expected: &str| {
+        let mut text = SHARED.to_owned();
+        for (from, to) in change {
+            assert!(text.contains(from), "{from}");
+            text = text.replace(from, to);
+        }
+        let folder = Folder::with(&[("bad.toml", &text)]);
+        let told = unwrapped(&folder.haggle(&["validate", "bad.toml"]));
+        assert!(told.starts_with("exit code: 2"), "{told}");
+        assert!(told.contains(expected), "{expected}: {told}");
+    };
+    let policy = r#"policy = "easy""#;
+    refused(&[(policy, r#"policy = "conservative""#)], r#"compression = "replan""#);
+    refused(&[(policy, r#"policy = "edf""#)], "takes no account of them");
+    refused(&[("fair-share = 1000", "")], "have no weight");
+    let period = "weights = { fair-share = 1000 }\ncalculation-period = \"0s\"";
+    refused(&[("weights = { fair-share = 1000 }", period)], "no time between two calculations");
+    refused(&[("groups = [2]", "groups = [1]")], "have group 1");
+    refused(&[(r#"name = "biology""#, r#"name = "physics""#)], "are called \"physics\"");
+    let parent = "groups = [2]\nparent = \"chemistry\"";
+    refused(&[("groups = [2]", parent)], "no account \"chemistry\" stands before");
+    let queue = |keys: &str| format!("groups = [2]\n\n[[provider.queue]]\nname = \"a\"\n{keys}");
+    refused(&[("groups = [2]", &queue("number = 1\nnodes = [\"fat\"]"))], "has none of that name");
+    let twice = queue("number = 1\n\n[[provider.queue]]\nname = \"b\"\nnumber = 1");
+    refused(&[("groups = [2]", &twice)], "have the number 1");
+}
+
+#[test]
+fn settings_without_effect_are_warned_about() {
+    let text = SHARED.replace(
+        "weights = { fair-share = 1000 }",
+        "weights = { fair-share = 1000, queue = 5 }\nmax-age = \"1d\"\nfavours = \"small\"\ndampening = 2",
+    );
+    let order =
+        text.replace(r#"policy = "easy""#, r#"policy = { name = "easy", order = "shortest" }"#);
+    let folder = Folder::with(&[("odd.toml", &order)]);
+    let told = unwrapped(&folder.haggle(&["validate", "odd.toml"]));
+    for key in ["queue", "max-age", "favours", "dampening", "order"] {
+        assert!(told.contains(&format!("`{key}` of provider \"site\"")), "{key}: {told}");
+    }
+}
