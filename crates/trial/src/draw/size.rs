@@ -111,8 +111,9 @@ impl Theme {
             (Shared, "Network" | "Link", "latency") => OneOf(&["0s", "1s", "1min"]),
             (Shared, "Header", "until") => Absent,
             (Shared, "Network", "bandwidth") => OneOf(&["56 kbit/s", "1 Mbit/s", "10 Mbit/s"]),
-            // Nodes take none of these jobs.
+            // Nodes take none of these jobs. Without nodes, a provider states its processors.
             (Reserved | Bags | Mapped | Moving | Saved, "Provider", "node") => Absent,
+            (Reserved | Bags | Mapped | Moving | Saved, "Provider", "processors") => Present,
             (Reserved | Bags | Mapped | Moving, "Provider", "queue" | "account" | "priority") => {
                 Absent
             }
