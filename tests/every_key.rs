@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 41] = [
+const BASES: [&str; 42] = [
     "queue",
     "passes",
     "initial",
