@@ -299,6 +299,7 @@ fn help_explains_commands_keys_and_words() {
     provider.policy.easy
       EASY backfilling: a job may pass others if it does not delay the first one in the queue.
       form     name = "easy"
+        depth  Number of waiting jobs behind the first one that a pass examines, in this order; without it, all.
         order  Order in which waiting jobs are considered.
     ----- stderr -----
     "#);

@@ -561,9 +561,10 @@ fn all_mistakes_are_reported_together() {
         · ───┬──
         ·    ╰── unknown key
         ╰────
-      help: [[provider]] has `checkpoints`, `count`, `disclosure`, `initial`, `initial-file`,
-            `initial-run`, `initial-use`, `machine`, `max-attempts`, `name`, `node`, `on-failure`,
-            `overrun`, `passes`, `placing`, `policy`, `processors`, `publishes`, `site`, `speed`
+      help: [[provider]] has `account`, `checkpoints`, `count`, `disclosure`, `initial`, `initial-
+            file`, `initial-run`, `initial-use`, `interval`, `machine`, `max-attempts`, `name`,
+            `node`, `on-failure`, `overrun`, `passes`, `placing`, `policy`, `priority`, `processors`,
+            `publishes`, `queue`, `site`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]
