@@ -67,9 +67,10 @@ const BASES: [&str; 42] = [
     "queues",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 15] = [
+const READ: [&str; 16] = [
     "all-rules.swf",
     "nodes.swf",
+    "queues.swf",
     "other.swf",
     "sessions.swf",
     "jobs.sacct",
@@ -86,11 +87,13 @@ const READ: [&str; 15] = [
 ];
 
 /// Keys for people, or with tests elsewhere.
-const EXEMPT: [(&str, &str); 5] = [
+const EXEMPT: [(&str, &str); 7] = [
+    ("Account.name", "names an account for `parent` and messages"),
     ("Header.description", "is there to be read, and `show` prints it"),
     ("Header.extends", "names another file: tests/cli_extends.rs"),
     ("LogReading.format", "is known from the content of most logs: tests/cli_formats.rs"),
     ("Offers.told", "has one word; rules in its place: tests/cli_own_rules.rs"),
+    ("Queue.name", "names a queue for messages"),
     ("Sweep.max-runs", "is a bound: a sweep that exceeds it is refused"),
 ];
 

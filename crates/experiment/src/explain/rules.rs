@@ -55,7 +55,7 @@ fn site(all: &Chronicle, provider: &str) -> Option<Site> {
     Some(Site::new(&config, &[Amounts::processors(processors)], false))
 }
 
-/// What a job asks of a provider: nothing but processors, if that has no nodes.
+/// The demand of a job at a provider: processors only, if that has no nodes.
 fn demand(all: &Chronicle, provider: &str, job: &JobRow) -> Demand {
     match all.sites.contains_key(provider) {
         true => job.demand(),
