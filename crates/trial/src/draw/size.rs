@@ -114,9 +114,12 @@ impl Theme {
             // Nodes take none of these jobs. Without nodes, a provider states its processors.
             (Reserved | Bags | Mapped | Moving | Saved, "Provider", "node") => Absent,
             (Reserved | Bags | Mapped | Moving | Saved, "Provider", "processors") => Present,
-            (Reserved | Bags | Mapped | Moving, "Provider", "queue" | "account" | "priority") => {
-                Absent
-            }
+            // The first four kinds are refused with these rules. With them, the last one would need many repairs.
+            (
+                Reserved | Bags | Mapped | Moving | Saved,
+                "Provider",
+                "queue" | "account" | "priority",
+            ) => Absent,
             (Saved, "Scenario", "failures" | "network") => Present,
             (Saved, "Failures", "actors") => Absent,
             (Saved, "Provider", "on-failure") => OneOf(&["resume"]),

@@ -349,7 +349,10 @@ const NEGATIVE: Legal = &[
     (&[("jobs", "requested_time")], "no limit"),
     (&[("jobs", "consumed_energy")], "energy is not simulated"),
     (&[("jobs", "priority_key")], "a user may give any key"),
-    (&[("jobs", "job_id"), ("attempts", "job_id")], "the numbers of a log may be any"),
+    (
+        &[("jobs", "job_id"), ("attempts", "job_id"), ("jobs", "preceding_job")],
+        "the numbers of a log may be any",
+    ),
     (
         &[
             ("jobs", "user_id"),
@@ -369,6 +372,7 @@ const LARGE: Legal = &[
         &[
             ("jobs", "job_id"),
             ("attempts", "job_id"),
+            ("jobs", "preceding_job"),
             ("jobs", "priority_key"),
             ("jobs", "user_id"),
             ("jobs", "group_id"),
