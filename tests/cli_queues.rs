@@ -136,7 +136,7 @@ fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     refused(&[(policy, r#"policy = "edf""#)], "takes no account of them");
     refused(&[("fair-share = 1000", "")], "have no weight");
     let period = "weights = { fair-share = 1000 }\ncalculation-period = \"0s\"";
-    refused(&[("weights = { fair-share = 1000 }", period)], "no time between two calculations");
+    refused(&[("weights = { fair-share = 1000 }", period)], "no second between two calculations");
     refused(&[("groups = [2]", "groups = [1]")], "have group 1");
     refused(&[(r#"name = "biology""#, r#"name = "physics""#)], "are called \"physics\"");
     let parent = "groups = [2]\nparent = \"chemistry\"";
@@ -160,4 +160,70 @@ fn settings_without_effect_are_warned_about() {
     for key in ["queue", "max-age", "favours", "dampening", "order"] {
         assert!(told.contains(&format!("`{key}` of provider \"site\"")), "{key}: {told}");
     }
+}
+
+/// The processor never comes back, so no job can ever start again, and the run ends.
+#[test]
+fn a_run_ends_although_priorities_would_be_calculated_for_ever() {
+    let text = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 1, run = "100s", requested = "100s" }]
+
+[[provider]]
+name = "site"
+processors = 1
+policy = "easy"
+
+[provider.priority]
+weights = { age = 10 }
+max-age = "1h"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+
+[[failures]]
+of = ["site"]
+outages = [["50s"]]
+"#;
+    let folder = Folder::with(&[("ends.toml", text)]);
+    run(&folder, "ends");
+    assert_eq!(column(&folder, "ends", "outcome"), ["unfinished"]);
+}
+
+/// Jobs that run at time zero keep their processors, although a limit would let only one of them start.
+#[test]
+fn jobs_of_a_start_state_run_whatever_limits_say() {
+    let text = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 1, run = "10s", requested = "10s", user = 1 }]
+
+[[provider]]
+name = "site"
+processors = 4
+policy = "easy"
+initial = [
+    { processors = 1, run = "100s", requested = "100s", started-ago = "10s", user = 1 },
+    { processors = 1, run = "100s", requested = "100s", started-ago = "20s", user = 1 },
+]
+
+[[provider.queue]]
+name = "only"
+number = 1
+users = [1]
+user-limits = { running = 1 }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+"#;
+    let folder = Folder::with(&[("starts.toml", text)]);
+    run(&folder, "starts");
+    let mut starts = column(&folder, "starts", "starting_time");
+    starts.sort();
+    assert_eq!(starts, ["-10.0", "-20.0", "90.0"]);
 }

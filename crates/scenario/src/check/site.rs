@@ -13,8 +13,8 @@ use crate::file::{FairShareRule, Priority, PriorityWeights, Provider};
 /// Priorities.
 #[rustfmt::skip] // a table
 const PRIORITIES: &[Refusal<Priority>] = &[
-    refuse("calculation-period", |it, ()| it.calculation_period.0 <= Span::ZERO, "the priorities of provider \"{name}\" have no time between two \
-        calculations", "must be positive", "write a time such as \"5min\""),
+    refuse("calculation-period", |it, ()| it.calculation_period.0 < Span::from_secs(1), "the priorities of provider \"{name}\" have no second between \
+        two calculations", "at least 1s", "write a time such as \"5min\""),
     refuse("max-age", |it, ()| it.max_age.0 <= Span::ZERO, "the factor of age of provider \"{name}\" has no time in which it grows", "must be positive",
         "write a time such as \"7d\""),
     refuse("weights", |it, ()| it.weights == PriorityWeights::default(), "the priorities of provider \"{name}\" have no weight, so that all are equal",
@@ -58,6 +58,43 @@ impl Check<'_> {
             }
             self.check_queues(&path, provider);
             self.check_accounts(&path, provider);
+        }
+    }
+
+    /// Shares and priorities of queues that no weight multiplies.
+    fn weight_effects(&mut self, path: &Path, provider: &Provider) {
+        let (shares, queues) =
+            (weighs(provider, |it| it.fair_share), weighs(provider, |it| it.queue));
+        for (index, account) in provider.accounts.iter().enumerate() {
+            let at = path.key("account").index(index);
+            let owner = format!("account \"{}\"", account.name);
+            let why = "fair share has no weight in priorities";
+            let remedy = "remove it, or add a weight `fair-share` to [provider.priority]";
+            self.uses(&at.key("shares"), shares, &owner, why, remedy);
+        }
+        for (index, queue) in provider.queues.iter().enumerate() {
+            let at = path.key("queue").index(index);
+            let owner = format!("queue \"{}\"", queue.name);
+            let why = "queues have no weight in priorities";
+            let remedy = "remove it, or add a weight `queue` to [provider.priority]";
+            self.uses(&at.key("priority"), queues, &owner, why, remedy);
+        }
+    }
+
+    /// Limits on resources that the provider does not count.
+    fn limit_effects(&mut self, path: &Path, provider: &Provider) {
+        let read = self.scenario.places_on_nodes(provider);
+        let owner = format!("provider \"{}\"", provider.name);
+        let (why, remedy) =
+            ("it counts processors only", "remove it, or add [[provider.node]] and demands");
+        let queues = (0..provider.queues.len()).map(|it| path.key("queue").index(it));
+        let accounts = (0..provider.accounts.len()).map(|it| path.key("account").index(it));
+        for at in queues.chain(accounts) {
+            for table in ["limits", "user-limits", "account-limits"] {
+                for key in ["memory", "gpus"] {
+                    self.uses(&at.key(table).key(key), read, &owner, why, remedy);
+                }
+            }
         }
     }
 
@@ -157,6 +194,8 @@ impl Check<'_> {
             if provider.priority.is_some() {
                 self.effects(EFFECTS, &path, (provider, &()), &owner, &[]);
             }
+            self.weight_effects(&path, provider);
+            self.limit_effects(&path, provider);
         }
     }
 }

@@ -208,6 +208,11 @@ impl Multifactor {
         self.calculated
     }
 
+    /// True if the age factor of a job that could start from this instant on still grows after the last calculation.
+    pub fn may_age(&self, eligible: Time) -> bool {
+        self.config.weights.age > 0 && self.calculated - eligible < self.config.max_age
+    }
+
     /// Instant of the next calculation of fair share.
     pub fn next_calculation(&self) -> Time {
         match self.calculated {

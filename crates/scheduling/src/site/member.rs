@@ -38,6 +38,8 @@ pub(super) struct Member {
     pub(super) since: Time,
     /// True if its resources are counted, and its user is charged.
     pub(super) holds: bool,
+    /// True if it ran before time zero.
+    pub(super) runs_already: bool,
 }
 
 impl Member {

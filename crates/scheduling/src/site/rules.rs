@@ -129,11 +129,35 @@ impl Site {
     ) {
         let member = self.accepted.remove(&slot).unwrap_or_else(|| {
             let queue = self.queue_of(owner).unwrap_or_default();
-            let member = self.member(now, owner, queue, demand, span);
-            self.ledger.submit(&member.claim);
-            member
+            self.admitted(now, owner, queue, demand, span)
         });
         self.members.insert(slot, member);
+    }
+
+    /// A job joins the queue that ran before time zero. It counts for limits, and no limit or queue keeps it from its start.
+    pub(crate) fn join_running(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        owner: Owner,
+        demand: &Demand,
+        span: Option<Span>,
+    ) {
+        let member = self.admitted(now, owner, None, demand, span);
+        self.members.insert(slot, Member { runs_already: true, ..member });
+    }
+
+    fn admitted(
+        &mut self,
+        now: Time,
+        owner: Owner,
+        queue: Option<u32>,
+        demand: &Demand,
+        span: Option<Span>,
+    ) -> Member {
+        let member = self.member(now, owner, queue, demand, span);
+        self.ledger.submit(&member.claim);
+        member
     }
 
     /// A job goes away without a start.
@@ -149,7 +173,8 @@ impl Site {
     /// # Errors
     /// The first limit that it would exceed.
     pub fn may_start(&self, slot: Slot) -> Result<(), Reason> {
-        self.members.get(&slot).map_or(Ok(()), |it| self.ledger.may_start(&it.claim))
+        let member = self.members.get(&slot).filter(|it| !it.runs_already);
+        member.map_or(Ok(()), |it| self.ledger.may_start(&it.claim))
     }
 
     /// A job of the queue starts: its resources are counted, and its user is charged.
@@ -195,9 +220,13 @@ impl Site {
         self.has_priority && before != self.ordered
     }
 
-    /// Instant of the next calculation of priorities; `None` without priorities.
+    /// Instant of the next calculation of priorities that may change the order of waiting jobs; `None` if there is none.
+    ///
+    /// While no job runs, all usage decays alike. Then only ages change the order, until all have reached their maximum.
     pub fn next_calculation(&self) -> Option<Time> {
-        self.has_priority.then(|| self.multifactor.next_calculation())
+        let may_change = |it: &Member| it.holds || self.multifactor.may_age(it.since);
+        let changes = self.has_priority && self.members.values().any(may_change);
+        changes.then(|| self.multifactor.next_calculation())
     }
 
     /// The place of a job of the queue, smallest first: by its tier, then by its priority, if there are priorities.
@@ -257,7 +286,7 @@ impl Site {
         let (user, amounts) = (self.user(now, owner), self.amounts(demand));
         let person = owner.user.cast_unsigned();
         let claim = Claim { user, person, qos: [queue, None], amounts, time: span };
-        Member { claim, queue, since: now, holds: false }
+        Member { claim, queue, since: now, holds: false, runs_already: false }
     }
 
     /// The totals of a demand. Without a number of nodes, they are the fewest that can hold its processors.
