@@ -33,7 +33,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
-const FEATURES: [(&str, Has); 43] = [
+const FEATURES: [(&str, Has); 40] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -50,11 +50,6 @@ const FEATURES: [(&str, Has); 43] = [
     ("recorded starts", |scenario, _| {
         scenario.providers.iter().any(|it| it.policy.starts_as_recorded())
     }),
-    ("passes at intervals", |scenario, _| {
-        scenario.providers.iter().any(|it| it.interval.is_some())
-    }),
-    ("nodes", |scenario, _| scenario.providers.iter().any(|it| scenario.places_on_nodes(it))),
-    ("queues and priorities", |scenario, _| scenario.providers.iter().any(|it| it.has_rules())),
     ("maintenance", |scenario, _| !scenario.maintenance.is_empty()),
     ("latency", |scenario, _| latency(scenario)),
     ("network faults", |scenario, _| network_faults(scenario)),
