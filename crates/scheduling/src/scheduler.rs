@@ -57,8 +57,8 @@ pub struct Request {
     pub ahead: bool,
     /// Start that its log recorded; `None` = unknown. Only the queue [`Recorded`] reads it.
     pub recorded: Option<Time>,
-    /// True if it ran before time zero: it starts at the beginning of the run, whatever limits say.
-    pub runs_already: bool,
+    /// True if it ran before time zero: no queue and no limit keeps it from its start, also if it is lost later.
+    pub ran_before: bool,
     /// The numbers of its owner. Only the queue [`NodeQueue`] reads them, if its site has rules.
     pub owner: Owner,
     /// Its demand for resources of nodes, if it needs more than processors anywhere. Only the queue [`NodeQueue`] reads
@@ -77,7 +77,7 @@ impl Request {
             deadline: None,
             ahead: false,
             recorded: None,
-            runs_already: false,
+            ran_before: false,
             owner: Owner::UNKNOWN,
             demand: None,
         }

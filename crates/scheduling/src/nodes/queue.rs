@@ -610,7 +610,7 @@ impl LocalScheduler for NodeQueue {
         let key = self.config.order.key(&request, span, self.sequence);
         self.sequence += 1;
         if let Some(site) = self.site.as_deref_mut() {
-            let join = if request.runs_already { Site::join_running } else { Site::join };
+            let join = if request.ran_before { Site::join_running } else { Site::join };
             join(site, now, slot, request.owner, &demand, request.span);
         }
         let key = placed(self.site.as_deref(), slot, key);

@@ -327,8 +327,7 @@ impl HeldJob {
             key: job.key,
             deadline: job.deadline,
             ahead,
-            runs_already: self.particulars().lost == 0
-                && matches!(job.initial, Some(Initial::Running(_))),
+            ran_before: matches!(job.initial, Some(Initial::Running(_))),
             owner: Owner::from(&job.origin),
             demand: job.demand.as_deref().copied(),
             // A job that runs or was lost has come to its start already, and so has one of a start state that runs.

@@ -117,11 +117,10 @@ pub(super) fn never_runs(core: &Core, job: &Job) -> Option<Refusal> {
 /// Asks the queues and limits of the provider to accept a job that gets the next slot. Returns the reason for which they
 /// refuse it.
 pub(super) fn not_permitted(turn: &mut Turn<'_>, held: &HeldJob) -> Option<Refusal> {
-    // A job of a start state was accepted before time zero.
-    if held.submission.job.initial.is_some() {
+    let request = held.request(turn.core.pieces.next(), false, &turn.core.config);
+    if request.ran_before {
         return None;
     }
-    let request = held.request(turn.core.pieces.next(), false, &turn.core.config);
     let refused = turn.core.scheduler.nodes().accept(turn.now, &request).err();
     refused.map(|_| Refusal::NotPermitted)
 }
