@@ -13,5 +13,5 @@ mod member;
 mod rules;
 
 pub use self::config::{AccountConfig, PriorityRules, QueueConfig, SiteConfig};
-pub use self::member::Owner;
+pub use self::member::{Entry, Owner};
 pub use self::rules::{Denied, Site};

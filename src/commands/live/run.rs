@@ -105,6 +105,7 @@ pub(super) fn checked(
         return Err(LiveError::Recorded(provider.name.to_string()).into());
     }
     let on_nodes = scenario.providers.iter().find(|it| scenario.places_on_nodes(it));
+    let on_nodes = on_nodes.filter(|_| scenario.has_demands());
     if let Some(provider) = on_nodes {
         return Err(LiveError::Nodes(provider.name.to_string()).into());
     }

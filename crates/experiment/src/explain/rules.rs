@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{Amounts, Demand, Span, Time};
 use haggle_results::JobRow;
 use haggle_scheduling::Slot;
-use haggle_scheduling::site::{Denied, Owner, Site, SiteConfig};
+use haggle_scheduling::site::{Denied, Entry, Owner, Site, SiteConfig};
 use serde::Serialize;
 
 use super::Chronicle;
@@ -55,16 +55,14 @@ fn site(all: &Chronicle, provider: &str) -> Option<Site> {
     Some(Site::new(&config, &[Amounts::processors(processors)], false))
 }
 
-/// The demand of a job at a provider: processors only, if that has no nodes.
-fn demand(all: &Chronicle, provider: &str, job: &JobRow) -> Demand {
-    match all.sites.contains_key(provider) {
-        true => job.demand(),
-        false => Demand::processors(u32::try_from(job.processors).unwrap_or(u32::MAX)),
+/// A job as it comes to a provider.
+fn entry(all: &Chronicle, provider: &str, job: &JobRow) -> Entry {
+    let processors = || Demand::processors(u32::try_from(job.processors).unwrap_or(u32::MAX));
+    Entry {
+        owner: owner(job),
+        demand: if all.sites.contains_key(provider) { job.demand() } else { processors() },
+        limit: job.walltime.or(job.limit()).map(|it| Span::from_micros(micros(it))),
     }
-}
-
-fn limit(job: &JobRow) -> Option<Span> {
-    job.walltime.or(job.limit()).map(|it| Span::from_micros(micros(it)))
 }
 
 /// The limits that kept a job from its start while it was queued, in order.
@@ -84,7 +82,7 @@ pub(super) fn kept(all: &Chronicle, job: &JobRow) -> Vec<KeptByLimit> {
     // Jobs end before others start at the same instant.
     changes.sort_by_key(|&(time, starts, slot, _)| (time, starts, slot));
     let own = Slot(0);
-    site.join(Time::ZERO, own, owner(job), &demand(all, provider, job), limit(job));
+    site.join(Time::ZERO, own, &entry(all, provider, job));
     let mut kept: Vec<KeptByLimit> = Vec::new();
     let mut tell = |site: &Site, from: i64, until: i64| {
         let Err(reason) = site.may_start(own) else { return };
@@ -105,7 +103,7 @@ pub(super) fn kept(all: &Chronicle, job: &JobRow) -> Vec<KeptByLimit> {
         let at = Time::from_micros(instant[0].0);
         for &(_, starts, slot, other) in instant {
             if starts {
-                site.join(at, slot, owner(other), &demand(all, provider, other), limit(other));
+                site.join(at, slot, &entry(all, provider, other));
                 site.start(at, slot);
             } else {
                 site.end(at, slot);
@@ -129,34 +127,13 @@ pub(super) fn refused(all: &Chronicle, job: &JobRow) -> Option<NotPermitted> {
     let users = all.about.users_of(&job.workload).iter();
     users.map(|it| it.submits_to.as_str()).find_map(|provider| {
         let mut site = site(all, provider)?;
-        let (owner, demand) = (owner(job), demand(all, provider, job));
+        let denied = site.accept(Time::ZERO, Slot(0), &entry(all, provider, job)).err();
         let number = |queue: u32| site.queues()[queue as usize].number;
-        let denied = match site.queue_of(owner) {
-            Ok(queue) => {
-                let nodes = all.sites.get(provider).map(|it| &it.nodes);
-                let own = queue.and_then(|it| site.queues()[it as usize].nodes.as_ref());
-                let fits = nodes.zip(own).is_none_or(|(nodes, own)| {
-                    let none = Amounts::processors(0);
-                    let free = (0..).zip(nodes.capacities());
-                    let free = free.map(|(node, all)| if own.has(node) { *all } else { none });
-                    nodes.lacks_in(&demand, &Vec::from_iter(free)).is_none()
-                });
-                if let Some(queue) = queue.filter(|_| !fits) {
-                    return Some(NotPermitted::NeverFits(number(queue)));
-                }
-                site.accept(Time::ZERO, Slot(0), owner, &demand, limit(job)).err()
-            }
-            Err(denied) => Some(denied),
-        };
         Some(match denied {
             None => NotPermitted::TooManyJobs,
             Some(Denied::NoQueue) => NotPermitted::NoQueue(job.queue),
-            Some(Denied::NoAccess(queue)) => {
-                NotPermitted::NoAccess(site.queues()[queue as usize].number)
-            }
-            Some(Denied::NeverFits(queue)) => {
-                NotPermitted::NeverFits(site.queues()[queue as usize].number)
-            }
+            Some(Denied::NoAccess(queue)) => NotPermitted::NoAccess(number(queue)),
+            Some(Denied::NeverFits(queue)) => NotPermitted::NeverFits(number(queue)),
             Some(Denied::Limit(reason)) => NotPermitted::Limit(reason.name().to_owned()),
         })
     })

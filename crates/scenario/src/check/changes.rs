@@ -157,7 +157,8 @@ pub(crate) fn changes_fit(
         } else if let Some(reason) = keeps_queue(old, new, (later, asked.1)) {
             let message =
                 format!("the policy of provider \"{}\" cannot change: {reason}", new.name);
-            let help = "policies \"fcfs\", \"easy\", \"conservative\" and \"recorded\" may follow each other";
+            let help = "policies \"fcfs\", \"easy\", \"conservative\" and \"recorded\" may follow each other, at a provider without \
+                        nodes, queues, accounts and priorities";
             report("set", message, "this policy", help);
         }
     }
@@ -178,6 +179,9 @@ fn keeps_queue(
     }
     if was.nodes().is_some() || is.nodes().is_some() {
         return Some("running jobs have places on its nodes");
+    }
+    if old.has_rules() || new.has_rules() {
+        return Some("its queue has limits or priorities, which no other queue takes over");
     }
     if !(was.has_only_jobs() && is.has_only_jobs()) {
         return Some("one of the two queues holds more than rigid jobs");

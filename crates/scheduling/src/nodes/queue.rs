@@ -19,7 +19,7 @@ use crate::reserving::Reserving;
 use crate::scheduler::{
     BEYOND_ALL_LIMITS, Killed, LocalScheduler, Policy, Request, SchedulerConfig, Slot, promise,
 };
-use crate::site::{Denied, Site};
+use crate::site::{Denied, Entry, Site};
 use crate::{Capabilities, Compression, Order};
 
 /// Starts jobs on nodes with several resources.
@@ -241,6 +241,10 @@ impl NodeQueue {
         demand.unwrap_or(Demand::processors(request.processors))
     }
 
+    fn entry_of(&self, request: &Request) -> Entry {
+        Entry { owner: request.owner, demand: self.demand_of(request), limit: request.span }
+    }
+
     /// One compression for all time that was given back.
     fn catch_up(&mut self, now: Time) {
         let Some(until) = self.given_back.take() else { return };
@@ -368,16 +372,24 @@ impl NodeQueue {
     /// Books jobs that start now without delay of the head of the queue. If queues have nodes of their own, the first job
     /// that waits for each node is a head.
     fn backfill(&mut self, now: Time) {
-        if !std::mem::take(&mut self.has_news) {
-            return;
-        }
         let length = self.waiting.len();
+        while std::mem::take(&mut self.has_news) {
+            self.backfill_once(now);
+        }
+        // After a start, the next pass reaches a job further back in the queue.
+        self.has_news = self.config.depth.is_some() && self.waiting.len() < length;
+    }
+
+    /// One walk along the queue. There is news if it is left, because a start has brought a head to its limit: nothing is
+    /// kept for such a head.
+    fn backfill_once(&mut self, now: Time) {
         let waiting = self.waiting.iter().map(|(&key, it)| (key, it.slot, it.demand, it.span));
-        let (mut heads, mut taken, mut refused) = (Vec::new(), Taken::None, Refused::default());
+        let mut heads: Vec<(Slot, Option<Place>)> = Vec::new();
+        let (mut taken, mut refused) = (Taken::None, Refused::default());
         // Jobs behind the first head that are still examined.
         let mut left = self.config.depth.map_or(usize::MAX, |depth| depth as usize);
         for (key, slot, demand, span) in Vec::from_iter(waiting) {
-            if !matches!(taken, Taken::None) {
+            if !heads.is_empty() {
                 let Some(less) = left.checked_sub(1) else { break };
                 left = less;
             }
@@ -389,6 +401,11 @@ impl NodeQueue {
             let own = own_nodes(site, slot);
             if let Some(place) = self.plan.at(&demand, span, now, own.into()) {
                 self.decide(now, key, place);
+                let site = self.site.as_deref();
+                self.has_news = heads.iter().any(|head| !is_free(site, head.0));
+                if self.has_news {
+                    break;
+                }
                 continue;
             }
             refused.add(queue, demand, span);
@@ -397,14 +414,12 @@ impl NodeQueue {
             }
             let reserved = self.plan.earliest(&demand, span, now, Time::FOREVER, own.into());
             taken.add(own);
-            if let Some(place) = reserved {
-                self.plan.book(&place);
-                heads.push(place);
+            if let Some(place) = &reserved {
+                self.plan.book(place);
             }
+            heads.push((slot, reserved));
         }
-        heads.iter().for_each(|place| self.plan.release(now, place));
-        // After a start, the next pass reaches a job further back in the queue.
-        self.has_news = self.config.depth.is_some() && self.waiting.len() < length;
+        heads.iter().filter_map(|it| it.1.as_ref()).for_each(|it| self.plan.release(now, it));
     }
 
     fn decide(&mut self, now: Time, key: Key, place: Place) {
@@ -606,12 +621,13 @@ impl LocalScheduler for NodeQueue {
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
         self.catch_up(now);
         self.plan.forget_before(now);
-        let (slot, span, demand) = (request.slot, request.planned_span(), self.demand_of(&request));
+        let (slot, span, entry) = (request.slot, request.planned_span(), self.entry_of(&request));
+        let demand = entry.demand;
         let key = self.config.order.key(&request, span, self.sequence);
         self.sequence += 1;
         if let Some(site) = self.site.as_deref_mut() {
             let join = if request.ran_before { Site::join_running } else { Site::join };
-            join(site, now, slot, request.owner, &demand, request.span);
+            join(site, now, slot, &entry);
         }
         let key = placed(self.site.as_deref(), slot, key);
         // The other policies guarantee no start, and take no account of it.
@@ -687,15 +703,11 @@ impl OnNodes for NodeQueue {
     }
 
     fn accept(&mut self, now: Time, request: &Request) -> Result<(), Denied> {
-        let demand = self.demand_of(request);
-        let Some(site) = self.site.as_deref_mut() else { return Ok(()) };
-        if let Some(queue) = site.queue_of(request.owner)? {
-            let own = site.queues()[queue as usize].nodes.as_ref();
-            if !self.plan.holds(&demand, own.into()) {
-                return Err(Denied::NeverFits(queue));
-            }
+        let entry = self.entry_of(request);
+        match self.site.as_deref_mut() {
+            Some(site) => site.accept(now, request.slot, &entry),
+            None => Ok(()),
         }
-        site.accept(now, request.slot, request.owner, &demand, request.span)
     }
 
     fn gone_before(&mut self, slot: Slot) {

@@ -20,11 +20,6 @@ impl NodeSet {
     pub fn has(&self, node: u32) -> bool {
         self.0.get(node as usize).is_some_and(|&it| it)
     }
-
-    /// The indices of its nodes, in order.
-    pub fn indices(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.0).filter(|it| *it.1).map(|it| it.0)
-    }
 }
 
 /// Nodes that jobs of some queues wait for, and no others may take.

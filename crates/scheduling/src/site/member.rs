@@ -1,7 +1,7 @@
 //! A job as the rules of a site depend on it.
 
-use haggle_model::Time;
 use haggle_model::job::JobOrigin;
+use haggle_model::{Demand, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::priority::{Billing, Claim, PriorityJob};
@@ -28,6 +28,17 @@ impl From<&JobOrigin> for Owner {
     }
 }
 
+/// A job as it comes to a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its owner.
+    pub owner: Owner,
+    /// Its demand; only processors at a machine without nodes.
+    pub demand: Demand,
+    /// Its time limit.
+    pub limit: Option<Span>,
+}
+
 /// A job that waits or runs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Member {
@@ -39,7 +50,7 @@ pub(super) struct Member {
     /// True if its resources are counted, and its user is charged.
     pub(super) holds: bool,
     /// True if it ran before time zero.
-    pub(super) runs_already: bool,
+    pub(super) ran_before: bool,
 }
 
 impl Member {

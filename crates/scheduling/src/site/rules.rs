@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{Amounts, Demand, Span, Time};
+use haggle_model::{Amounts, Demand, Time};
 use serde::{Deserialize, Serialize};
 
 use super::config::{AccountConfig, QueueConfig, SiteConfig};
-use super::member::{Member, Owner};
+use super::member::{Entry, Member, Owner};
 use crate::nodes::NodeSet;
 use crate::priority::{
-    Association, Breakdown, Claim, Ledger, Machine, Multifactor, Partition, PriorityConfig, Reason,
-    Shares, Totals, Tree,
+    Association, AssociationLimits, Claim, Ledger, Machine, Multifactor, Partition, PriorityConfig,
+    Reason, Shares, Totals, Tree,
 };
 use crate::scheduler::Slot;
 
@@ -43,8 +43,10 @@ pub struct Site {
     members: BTreeMap<Slot, Member>,
     /// Instant of the calculation by which the waiting jobs are in order; `None` if a user was added since.
     ordered: Option<Time>,
-    /// Most processors of a node; `None` if the machine counts processors only, each of them as a node.
-    widest: Option<u32>,
+    /// Of each node.
+    capacities: Vec<Amounts>,
+    /// False if the machine counts processors only, each of them as a node.
+    has_nodes: bool,
 }
 
 impl Site {
@@ -55,9 +57,10 @@ impl Site {
     /// one above it, or if a machine has no processors.
     pub fn new(config: &SiteConfig, capacities: &[Amounts], has_nodes: bool) -> Site {
         let mut tree = Tree::new();
-        let (mut accounts, mut limits) = (Vec::new(), vec![Default::default()]);
+        let mut accounts: Vec<(Association, AccountConfig)> = Vec::new();
+        let mut limits = vec![AssociationLimits::default()];
         for account in &config.accounts {
-            let parent = account.parent.map_or(Association::ROOT, |it| account_of(&accounts, it));
+            let parent = account.parent.map_or(Association::ROOT, |it| accounts[it as usize].0);
             let added = tree.account(parent, account.shares).expect("its parent is an account");
             accounts.push((added, account.clone()));
             limits.push(account.limits);
@@ -87,7 +90,8 @@ impl Site {
             accepted: BTreeMap::new(),
             members: BTreeMap::new(),
             ordered: None,
-            widest: has_nodes.then(|| capacities.iter().map(|it| it.processors).max().unwrap_or(1)),
+            capacities: capacities.to_vec(),
+            has_nodes,
         }
     }
 
@@ -101,16 +105,12 @@ impl Site {
     ///
     /// # Errors
     /// If it can never run, or if its owner has too many jobs.
-    pub fn accept(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        owner: Owner,
-        demand: &Demand,
-        span: Option<Span>,
-    ) -> Result<(), Denied> {
-        let queue = self.queue_of(owner)?;
-        let member = self.member(now, owner, queue, demand, span);
+    pub fn accept(&mut self, now: Time, slot: Slot, entry: &Entry) -> Result<(), Denied> {
+        let queue = self.queue_of(entry.owner)?;
+        if let Some(queue) = queue.filter(|&queue| !self.holds(queue, &entry.demand)) {
+            return Err(Denied::NeverFits(queue));
+        }
+        let member = self.member(now, queue, entry);
         self.idle.may_start(&member.claim).map_err(Denied::Limit)?;
         self.ledger.may_submit(&member.claim).map_err(Denied::Limit)?;
         self.ledger.submit(&member.claim);
@@ -119,43 +119,25 @@ impl Site {
     }
 
     /// A job joins the queue. One that was not [accepted](Site::accept), because it ran before, counts from now on.
-    pub fn join(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        owner: Owner,
-        demand: &Demand,
-        span: Option<Span>,
-    ) {
-        let member = self.accepted.remove(&slot).unwrap_or_else(|| {
-            let queue = self.queue_of(owner).unwrap_or_default();
-            self.admitted(now, owner, queue, demand, span)
-        });
+    pub fn join(&mut self, now: Time, slot: Slot, entry: &Entry) {
+        let member = match self.accepted.remove(&slot) {
+            Some(member) => member,
+            None => {
+                let queue = self.queue_of(entry.owner).unwrap_or_default();
+                self.submitted(now, queue, entry)
+            }
+        };
         self.members.insert(slot, member);
     }
 
     /// A job joins the queue that ran before time zero. It counts for limits, and no limit or queue keeps it from its start.
-    pub(crate) fn join_running(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        owner: Owner,
-        demand: &Demand,
-        span: Option<Span>,
-    ) {
-        let member = self.admitted(now, owner, None, demand, span);
-        self.members.insert(slot, Member { runs_already: true, ..member });
+    pub(crate) fn join_running(&mut self, now: Time, slot: Slot, entry: &Entry) {
+        let member = self.submitted(now, None, entry);
+        self.members.insert(slot, Member { ran_before: true, ..member });
     }
 
-    fn admitted(
-        &mut self,
-        now: Time,
-        owner: Owner,
-        queue: Option<u32>,
-        demand: &Demand,
-        span: Option<Span>,
-    ) -> Member {
-        let member = self.member(now, owner, queue, demand, span);
+    fn submitted(&mut self, now: Time, queue: Option<u32>, entry: &Entry) -> Member {
+        let member = self.member(now, queue, entry);
         self.ledger.submit(&member.claim);
         member
     }
@@ -173,7 +155,7 @@ impl Site {
     /// # Errors
     /// The first limit that it would exceed.
     pub fn may_start(&self, slot: Slot) -> Result<(), Reason> {
-        let member = self.members.get(&slot).filter(|it| !it.runs_already);
+        let member = self.members.get(&slot).filter(|it| !it.ran_before);
         member.map_or(Ok(()), |it| self.ledger.may_start(&it.claim))
     }
 
@@ -237,12 +219,6 @@ impl Site {
         (-i64::from(tier), self.has_priority.then(key))
     }
 
-    /// The contributions to the priority of a job of the queue, as of the last calculation; `None` without priorities.
-    pub fn breakdown(&self, slot: Slot) -> Option<Breakdown> {
-        let member = self.members.get(&slot).filter(|_| self.has_priority)?;
-        Some(self.multifactor.breakdown(&member.priority_job(), self.multifactor.calculated()))
-    }
-
     /// The queue of a job, by its index.
     pub fn queue(&self, slot: Slot) -> Option<u32> {
         self.members.get(&slot)?.queue
@@ -275,27 +251,32 @@ impl Site {
         }
     }
 
-    fn member(
-        &mut self,
-        now: Time,
-        owner: Owner,
-        queue: Option<u32>,
-        demand: &Demand,
-        span: Option<Span>,
-    ) -> Member {
-        let (user, amounts) = (self.user(now, owner), self.amounts(demand));
+    /// True if the idle nodes of a queue have room for a demand.
+    fn holds(&self, queue: u32, demand: &Demand) -> bool {
+        let queue = &self.queues[queue as usize];
+        let own = (0..).zip(&self.capacities).filter(|it| queue.has(it.0));
+        let fits = own.map(|(_, it)| u64::from(demand.fits(it, it)));
+        fits.sum::<u64>() >= u64::from(demand.chunks)
+    }
+
+    fn member(&mut self, now: Time, queue: Option<u32>, entry: &Entry) -> Member {
+        let Entry { owner, demand, limit } = entry;
+        let (user, amounts) = (self.user(now, *owner), self.amounts(demand));
         let person = owner.user.cast_unsigned();
-        let claim = Claim { user, person, qos: [queue, None], amounts, time: span };
-        Member { claim, queue, since: now, holds: false, runs_already: false }
+        let claim = Claim { user, person, qos: [queue, None], amounts, time: *limit };
+        Member { claim, queue, since: now, holds: false, ran_before: false }
     }
 
     /// The totals of a demand. Without a number of nodes, they are the fewest that can hold its processors.
     fn amounts(&self, demand: &Demand) -> Totals {
         let total = demand.total();
-        let nodes = match self.widest {
-            None => total.processors,
-            Some(_) if demand.apart => demand.chunks,
-            Some(widest) => total.processors.div_ceil(widest.max(1)),
+        let nodes = match self.has_nodes {
+            false => total.processors,
+            true if demand.apart => demand.chunks,
+            true => {
+                let most = self.capacities.iter().map(|it| it.processors).max();
+                total.processors.div_ceil(most.unwrap_or(1).max(1))
+            }
         };
         Totals {
             processors: u64::from(total.processors),
@@ -333,10 +314,6 @@ impl QueueConfig {
     pub fn has(&self, node: u32) -> bool {
         self.nodes.as_ref().is_none_or(|it| it.has(node))
     }
-}
-
-fn account_of(accounts: &[(Association, AccountConfig)], place: u32) -> Association {
-    accounts[place as usize].0
 }
 
 fn total<'a>(capacities: impl Iterator<Item = &'a Amounts>) -> Totals {

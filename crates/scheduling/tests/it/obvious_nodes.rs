@@ -272,23 +272,31 @@ impl ObviousNodes {
                 }
             }
             Policy::Easy => {
-                let mut awaited: Vec<u32> = Vec::new();
-                for job in self.queue(now) {
-                    if !self.is_free(job.slot, now) {
-                        continue;
-                    }
-                    let own = self.nodes_of(job.slot);
-                    match self.at(&job, now) {
-                        Some(place) => {
-                            self.waiting.retain(|it| it.slot != job.slot);
-                            self.decided.push((job, place));
+                'again: loop {
+                    self.planned.clear();
+                    let mut awaited: Vec<u32> = Vec::new();
+                    for job in self.queue(now) {
+                        if !self.is_free(job.slot, now) {
+                            continue;
                         }
-                        None if own.iter().any(|node| !awaited.contains(node)) => {
-                            awaited.extend(own);
-                            self.plan(&job, now);
+                        let own = self.nodes_of(job.slot);
+                        match self.at(&job, now) {
+                            Some(place) => {
+                                self.waiting.retain(|it| it.slot != job.slot);
+                                self.decided.push((job, place));
+                                // Nothing is kept for a job that is at its limit now.
+                                if self.planned.iter().any(|it| !self.is_free(it.slot, now)) {
+                                    continue 'again;
+                                }
+                            }
+                            None if own.iter().any(|node| !awaited.contains(node)) => {
+                                awaited.extend(own);
+                                self.plan(&job, now);
+                            }
+                            None => {}
                         }
-                        None => {}
                     }
+                    break;
                 }
                 self.planned.clear();
                 while let Some((_, place)) = self.decided.first()

@@ -1,4 +1,4 @@
-//! Pages of a column, unpacked and checked. The library of Parquet unpacks most of them. Those in zstd are unpacked as
+//! Pages of a column, unpacked and checked. The library of Parquet unpacks most of them. Pages in zstd are unpacked as
 //! whole logs in zstd are, without a second library for it.
 
 use std::fs::File;
