@@ -297,8 +297,9 @@ impl User {
     /// The end of the run: jobs still here are unfinished, unless the actor that has them records
     /// more.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        let awaited = self.followers.awaited();
         for job in self.desk.jobs() {
-            let awaited = self.followers.awaited(job);
+            let awaited = awaited.get(&job).copied();
             if let Some(decided) = self.followers.release(job) {
                 observe_following(job, awaited.or(decided), true, out);
             }

@@ -166,11 +166,15 @@ impl Followers {
         self.held.remove(&job)
     }
 
-    /// A job that has not ended and that this job waits for, by its number.
-    pub(super) fn awaited(&self, job: JobId) -> Option<i64> {
-        self.waiting.get(&job)?;
-        let is_awaited = |it: &Followed| it.end.is_none() && it.waiting.contains(&job);
-        self.followed.iter().find(|(_, it)| is_awaited(it)).map(|(named, _)| named.number)
+    /// For each job that waits, the first one that it waits for and that has not ended, by its number.
+    pub(super) fn awaited(&self) -> BTreeMap<JobId, i64> {
+        let mut awaited = BTreeMap::new();
+        for (named, it) in self.followed.iter().filter(|it| it.1.end.is_none()) {
+            for job in it.waiting.iter().filter(|it| self.waiting.contains_key(it)) {
+                awaited.entry(*job).or_insert(named.number);
+            }
+        }
+        awaited
     }
 
     /// True if a job waits for the end of others, or for the end of the think time after it.
@@ -202,13 +206,13 @@ mod tests {
         assert_eq!(come(0, 0, &place(&[], FollowOn::End, 2)), Turn::At(at(0)));
         assert_eq!(come(0, 1, &place(&[], FollowOn::End, 1)), Turn::At(at(0)));
         assert_eq!(come(1, 2, &place(&[1, 2], FollowOn::End, 0)), Turn::Later);
-        assert_eq!(all.awaited(JobId(2)), Some(1));
+        assert_eq!(all.awaited(), BTreeMap::from([(JobId(2), 1)]));
         assert!(all.holds(JobId(2)) && all.release(JobId(2)).is_some());
         assert_eq!(all.ended(at(5), Named::of(&job(1)), false), []);
         let turns = all.ended(at(7), Named::of(&job(0)), true);
         let (job_2, turn) = (JobId(2), Turn::At(at(17)));
         assert_eq!(turns, [Decided { job: job_2, turn, after: Some(1) }]);
-        assert_eq!(all.awaited(JobId(2)), None);
+        assert_eq!(all.awaited(), BTreeMap::new());
         // Its last follower comes after its end: the rest of the think time is left, or none.
         let later = all.take_in(at(12), &job(3), &place(&[1], FollowOn::End, 0));
         assert_eq!((later.turn, later.after), (Turn::At(at(17)), Some(1)));
