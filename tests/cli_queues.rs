@@ -141,6 +141,9 @@ fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     refused(&[(r#"name = "biology""#, r#"name = "physics""#)], "are called \"physics\"");
     let parent = "groups = [2]\nparent = \"chemistry\"";
     refused(&[("groups = [2]", parent)], "no account \"chemistry\" stands before");
+    let change =
+        "[[change]]\nat = \"10s\"\nset = { \"provider.site.policy\" = \"fcfs\" }\n\n[[user]]";
+    refused(&[("[[user]]", change)], "which no other queue takes over");
     let queue = |keys: &str| format!("groups = [2]\n\n[[provider.queue]]\nname = \"a\"\n{keys}");
     refused(&[("groups = [2]", &queue("number = 1\nnodes = [\"fat\"]"))], "has none of that name");
     let twice = queue("number = 1\n\n[[provider.queue]]\nname = \"b\"\nnumber = 1");
