@@ -118,6 +118,19 @@ fn limits_let_jobs_wait_or_refuse_them() {
     assert_eq!(refusals, ["", "", "", "not_permitted", "not_permitted", "", "not_permitted"]);
 }
 
+/// Reading of a log of Slurm gives the partition as the partition number, and the quality of service as the queue number.
+#[test]
+fn queues_may_go_by_the_partition_number() {
+    let text = LIMITED
+        .replace("number = ", "partition = ")
+        .replace("queue = 2", "queue = 9, partition = 2")
+        .replace("queue = 7", "partition = 7");
+    let folder = Folder::with(&[("partitions.toml", &text)]);
+    run(&folder, "partitions");
+    let starts = column(&folder, "partitions", "starting_time");
+    assert_eq!(starts, ["0.0", "300.0", "0.0", "", "", "0.0", ""]);
+}
+
 #[test]
 fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     let refused = |change: &[(&str, &str)], expected: &str| {
@@ -148,6 +161,13 @@ fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     refused(&[("groups = [2]", &queue("number = 1\nnodes = [\"fat\"]"))], "has none of that name");
     let twice = queue("number = 1\n\n[[provider.queue]]\nname = \"b\"\nnumber = 1");
     refused(&[("groups = [2]", &twice)], "have the number 1");
+    refused(&[("groups = [2]", &queue("tier = 2"))], "neither a number nor a partition");
+    let both = queue("number = 1\npartition = 1");
+    refused(&[("groups = [2]", &both)], "has a number and a partition");
+    let mixed = queue("number = 1\n\n[[provider.queue]]\nname = \"b\"\npartition = 2");
+    refused(&[("groups = [2]", &mixed)], "queue \"b\" goes by partition");
+    let mixed = queue("partition = 1\n\n[[provider.queue]]\nname = \"b\"\nnumber = 2");
+    refused(&[("groups = [2]", &mixed)], "queue \"b\" goes by number");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use haggle_scheduling::priority::{
     Alone, AssociationLimits, Caps, FairShare, QosLimits, Resets, Shares, SizeRule, Together,
     Weights,
 };
-use haggle_scheduling::site::{AccountConfig, PriorityRules, QueueConfig, SiteConfig};
+use haggle_scheduling::site::{AccountConfig, PriorityRules, QueueConfig, QueueNumber, SiteConfig};
 
 use super::file::{Account, FairShareRule, Favours, Limits, Priority, Provider, Queue, UserLimits};
 
@@ -24,8 +24,17 @@ impl Provider {
         self.has_rules().then(|| SiteConfig {
             accounts: self.accounts_to_model(),
             queues: self.queues.iter().map(|it| self.queue_to_model(it)).collect(),
+            queues_by: self.queues_by(),
             priority: self.priority.as_ref().map(Priority::to_model),
         })
+    }
+
+    /// The number by which its queues take jobs. All of them state the same one; a check refuses others.
+    pub fn queues_by(&self) -> QueueNumber {
+        match self.queues.first().and_then(|it| it.partition) {
+            Some(_) => QueueNumber::Partition,
+            None => QueueNumber::Queue,
+        }
     }
 
     fn accounts_to_model(&self) -> Vec<AccountConfig> {
@@ -51,7 +60,9 @@ impl Provider {
             NodeSet::new(all as usize, own)
         });
         QueueConfig {
-            number: queue.number,
+            name: queue.name.to_string(),
+            // A check refuses queues without a number.
+            number: queue.number.or(queue.partition).unwrap_or_default(),
             tier: queue.tier,
             priority: queue.priority,
             nodes,

@@ -85,6 +85,7 @@ impl InlineJob {
                 user: self.user.unwrap_or(-1),
                 group: self.group.unwrap_or(-1),
                 queue: self.queue.unwrap_or(-1),
+                partition: self.partition.unwrap_or(-1),
                 executable: self.application.unwrap_or(-1),
                 ..JobOrigin::UNKNOWN
             },

@@ -12,6 +12,6 @@ mod config;
 mod member;
 mod rules;
 
-pub use self::config::{AccountConfig, PriorityRules, QueueConfig, SiteConfig};
+pub use self::config::{AccountConfig, PriorityRules, QueueConfig, QueueNumber, SiteConfig};
 pub use self::member::{Entry, Owner};
 pub use self::rules::{Denied, Site};

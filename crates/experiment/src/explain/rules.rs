@@ -40,7 +40,12 @@ pub enum NotPermitted {
 
 fn owner(job: &JobRow) -> Owner {
     let number = |it: i64| i32::try_from(it).unwrap_or(-1);
-    Owner { user: number(job.user), group: number(job.group), queue: number(job.queue) }
+    Owner {
+        user: number(job.user),
+        group: number(job.group),
+        queue: number(job.queue),
+        partition: number(job.partition),
+    }
 }
 
 /// The rules of a provider without jobs; `None` if it has none.

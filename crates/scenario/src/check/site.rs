@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_config::document::Path;
 use haggle_model::Span;
+use haggle_scheduling::site::QueueNumber;
 
 use super::Check;
 use super::exclusions::{UsesNodes, WITH_RULES};
 use super::rule::{Effect, Refusal, effect, item, refuse};
-use crate::file::{FairShareRule, Priority, PriorityWeights, Provider};
+use crate::file::{FairShareRule, Priority, PriorityWeights, Provider, Queue};
 
 /// Priorities.
 #[rustfmt::skip] // a table
@@ -127,10 +128,14 @@ impl Check<'_> {
                     format!("two queues of provider \"{}\" are called \"{name}\"", provider.name);
                 self.report(&at.key("name"), message, "a second one", "choose another name");
             }
-            if let Some(other) = numbers.insert(queue.number, name) {
-                let message =
-                    format!("queues \"{other}\" and \"{name}\" have the number {}", queue.number);
-                self.report(&at.key("number"), message, "a second queue", "choose another number");
+            self.check_number(&at, provider, queue);
+            let number = queue.number.map(|it| ("number", it));
+            let number = number.or(queue.partition.map(|it| ("partition", it)));
+            if let Some((key, it)) = number
+                && let Some(other) = numbers.insert((key, it), name)
+            {
+                let message = format!("queues \"{other}\" and \"{name}\" have the {key} {it}");
+                self.report(&at.key(key), message, "a second queue", "choose another number");
             }
             for (index, group) in queue.nodes.iter().flatten().enumerate() {
                 if groups.contains(&group.as_str()) {
@@ -147,6 +152,40 @@ impl Check<'_> {
                 self.report(&at.key("nodes").index(index), message, "no such nodes", help);
             }
         }
+    }
+
+    /// A queue goes by one number, and by the same one as the first queue of its provider.
+    fn check_number(&mut self, at: &Path, provider: &Provider, queue: &Queue) {
+        let (name, owner) = (&queue.name, &provider.name);
+        let (at, message, note) = match (queue.number, queue.partition) {
+            (None, None) => {
+                let message = format!("queue \"{name}\" has neither a number nor a partition");
+                (at.clone(), message, "no number of its jobs")
+            }
+            (Some(_), Some(_)) => {
+                let message = format!("queue \"{name}\" has a number and a partition");
+                (at.key("partition"), message, "a second number")
+            }
+            (None, Some(_)) if provider.queues_by() == QueueNumber::Queue => {
+                let message = format!(
+                    "queue \"{name}\" goes by partition, and the first queue of provider \"{owner}\" by number"
+                );
+                (at.key("partition"), message, "another number than of the first")
+            }
+            (Some(_), None) if provider.queues_by() == QueueNumber::Partition => {
+                let message = format!(
+                    "queue \"{name}\" goes by number, and the first queue of provider \"{owner}\" by partition"
+                );
+                (at.key("number"), message, "another number than of the first")
+            }
+            _ => return,
+        };
+        self.report(
+            &at,
+            message,
+            note,
+            "state `number` in all of its queues, or `partition` in all of them",
+        );
     }
 
     fn check_accounts(&mut self, path: &Path, provider: &Provider) {

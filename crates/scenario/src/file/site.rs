@@ -14,8 +14,13 @@ pub struct Queue {
     pub name: Name,
     /// Queue number of its jobs, as in their log. Jobs without a number are in the first queue; jobs with the number of no
     /// queue are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
-    pub number: i32,
+    pub number: Option<i32>,
+    /// Partition number of its jobs, in place of `number`. All queues of a provider go by the same number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub partition: Option<i32>,
     /// Jobs in queues of a higher tier are considered first.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 65_533))]

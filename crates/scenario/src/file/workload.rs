@@ -139,6 +139,9 @@ pub struct InlineJob {
     /// Number of the queue, for queues of providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<i32>,
+    /// Number of the partition, for queues of providers that go by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<i32>,
     /// Number of the application, for steps that examine applications, and programs of real machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<i32>,
@@ -203,6 +206,7 @@ impl InlineJob {
             user: None,
             group: None,
             queue: None,
+            partition: None,
             application: None,
             memory: None,
             memory_per_processor: None,

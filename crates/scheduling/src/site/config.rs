@@ -15,8 +15,20 @@ pub struct SiteConfig {
     pub accounts: Vec<AccountConfig>,
     /// Queues. Without any, all jobs are in one queue without limits.
     pub queues: Vec<QueueConfig>,
+    /// The number of a job that is compared with those of the queues.
+    pub queues_by: QueueNumber,
     /// Priorities; `None`: jobs are considered in the order of the local scheduler.
     pub priority: Option<PriorityRules>,
+}
+
+/// The number of a job that says its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum QueueNumber {
+    /// Its queue number.
+    #[default]
+    Queue,
+    /// Its partition number.
+    Partition,
 }
 
 /// An account.
@@ -37,7 +49,9 @@ pub struct AccountConfig {
 /// A queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueConfig {
-    /// Queue number of its jobs.
+    /// Its name, for messages.
+    pub name: String,
+    /// Queue number or partition number of its jobs.
     pub number: i32,
     /// Jobs of a higher tier are considered first.
     pub tier: u32,

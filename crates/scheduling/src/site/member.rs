@@ -15,16 +15,19 @@ pub struct Owner {
     pub group: i32,
     /// Queue number.
     pub queue: i32,
+    /// Partition number.
+    pub partition: i32,
 }
 
 impl Owner {
     /// All numbers unknown.
-    pub const UNKNOWN: Owner = Owner { user: -1, group: -1, queue: -1 };
+    pub const UNKNOWN: Owner = Owner { user: -1, group: -1, queue: -1, partition: -1 };
 }
 
 impl From<&JobOrigin> for Owner {
     fn from(origin: &JobOrigin) -> Owner {
-        Owner { user: origin.user, group: origin.group, queue: origin.queue }
+        let JobOrigin { user, group, queue, partition, .. } = *origin;
+        Owner { user, group, queue, partition }
     }
 }
 

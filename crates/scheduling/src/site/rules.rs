@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{Amounts, Demand, Time};
 use serde::{Deserialize, Serialize};
 
-use super::config::{AccountConfig, QueueConfig, SiteConfig};
+use super::config::{AccountConfig, QueueConfig, QueueNumber, SiteConfig};
 use super::member::{Entry, Member, Owner};
 use crate::nodes::NodeSet;
 use crate::priority::{
@@ -31,6 +31,7 @@ pub enum Denied {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Site {
     queues: Vec<QueueConfig>,
+    queues_by: QueueNumber,
     accounts: Vec<(Association, AccountConfig)>,
     has_priority: bool,
     multifactor: Multifactor,
@@ -81,6 +82,7 @@ impl Site {
         }
         Site {
             queues: config.queues.clone(),
+            queues_by: config.queues_by,
             accounts,
             has_priority: config.priority.is_some(),
             multifactor: Multifactor::new(rules, tree).expect("checked settings"),
@@ -237,7 +239,11 @@ impl Site {
         if self.queues.is_empty() {
             return Ok(None);
         }
-        let place = match owner.queue {
+        let number = match self.queues_by {
+            QueueNumber::Queue => owner.queue,
+            QueueNumber::Partition => owner.partition,
+        };
+        let place = match number {
             ..0 => Some(0),
             number => self.queues.iter().position(|it| it.number == number),
         };

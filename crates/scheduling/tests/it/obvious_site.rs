@@ -7,7 +7,7 @@ use haggle_scheduling::Slot;
 use haggle_scheduling::priority::{
     Association, Factors, Machine, Shares, Tree, factors, fair_tree,
 };
-use haggle_scheduling::site::{Owner, QueueConfig, SiteConfig};
+use haggle_scheduling::site::{Owner, QueueConfig, QueueNumber, SiteConfig};
 
 /// A job; times in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,11 @@ impl ObviousSite {
 
     fn queue(&self, owner: Owner) -> &QueueConfig {
         let queues = &self.config.queues;
-        queues.iter().find(|it| it.number == owner.queue).expect("a queue of the test")
+        let number = match self.config.queues_by {
+            QueueNumber::Queue => owner.queue,
+            QueueNumber::Partition => owner.partition,
+        };
+        queues.iter().find(|it| it.number == number).expect("a queue of the test")
     }
 
     fn account(&self, owner: Owner) -> Option<usize> {
@@ -108,7 +112,9 @@ impl ObviousSite {
     pub(crate) fn may_start(&self, slot: Slot, beside: &[Slot]) -> bool {
         let job = self.jobs[&slot];
         let others = Vec::from_iter(beside.iter().map(|it| self.jobs[it]));
-        let same = |it: &&Job| it.owner.user == job.owner.user && it.owner.queue == job.owner.queue;
+        let queue = self.queue(job.owner).number;
+        let same =
+            |it: &&Job| it.owner.user == job.owner.user && self.queue(it.owner).number == queue;
         let running = others.iter().filter(same).count();
         let limit = self.queue(job.owner).limits.person.running;
         let account = self.account(job.owner);

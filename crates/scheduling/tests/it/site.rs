@@ -4,7 +4,9 @@ use haggle_model::{Amounts, Demand, Nodes, Span};
 use haggle_scheduling::priority::{
     AssociationLimits, Caps, FairShare, QosLimits, Resets, Shares, SizeRule, Weights,
 };
-use haggle_scheduling::site::{AccountConfig, Owner, PriorityRules, QueueConfig, SiteConfig};
+use haggle_scheduling::site::{
+    AccountConfig, Owner, PriorityRules, QueueConfig, QueueNumber, SiteConfig,
+};
 use haggle_scheduling::{Compression, NodeSet, NodesConfig, Placing, Policy, Scheduling};
 use proptest::prelude::*;
 
@@ -30,6 +32,7 @@ fn priority() -> PriorityRules {
 
 fn queue(number: i32) -> QueueConfig {
     QueueConfig {
+        name: format!("queue {number}"),
         number,
         tier: 1,
         priority: 0,
@@ -63,7 +66,8 @@ fn sites() -> impl Strategy<Value = SiteConfig> {
     let queues = (1..3_u32, 0..5_u32, prop::option::of(1..3_u32), prop::option::of(5..20_i64));
     let queues = prop::collection::vec(queues, 3);
     let accounts = prop::collection::vec((0..4_u32, prop::option::of(3..9_u64)), 2);
-    (prop::option::of(weights), queues, accounts).prop_map(|(weights, queues, accounts)| {
+    let by = prop::sample::select(vec![QueueNumber::Queue, QueueNumber::Partition]);
+    (prop::option::of(weights), queues, accounts, by).prop_map(|(weights, queues, accounts, by)| {
         let weigh = |(age, fair_share, job_size, partition): (u32, u32, u32, u32)| PriorityRules {
             weights: Weights {
                 age: age * 100,
@@ -94,25 +98,26 @@ fn sites() -> impl Strategy<Value = SiteConfig> {
         SiteConfig {
             accounts: accounts.collect(),
             queues: queues.collect(),
+            queues_by: by,
             priority: weights.map(weigh),
         }
     })
 }
 
 fn works() -> impl Strategy<Value = Vec<Work>> {
-    let owner = (0..4_i32, 0..3_i32, 1..4_i32);
+    let owner = (0..4_i32, 0..3_i32, 1..4_i32, 1..4_i32);
     let job = (0..6_i64, 1..=25_i64, 1..=100_i64, 1..=8_u32, owner);
     prop::collection::vec(job, 1..30).prop_map(|drawn| {
         let mut submit = 0;
         let job = |(gap, requested, percent, processors, owner): (_, i64, i64, _, _)| {
             submit += gap;
-            let (user, group, queue) = owner;
+            let (user, group, queue, partition) = owner;
             Work {
                 submit,
                 requested,
                 run: (requested * percent / 100).max(1),
                 demand: Demand::processors(processors),
-                owner: Owner { user, group, queue },
+                owner: Owner { user, group, queue, partition },
             }
         };
         drawn.into_iter().map(job).collect()
@@ -165,7 +170,7 @@ fn starts(config: &NodesConfig, jobs: &[(i64, i64, u32, i32, i32)]) -> Vec<Optio
         requested,
         run: requested,
         demand: Demand::processors(processors),
-        owner: Owner { user, group: -1, queue },
+        owner: Owner { user, group: -1, queue, partition: -1 },
     };
     let works = Vec::from_iter(jobs.iter().map(work));
     let (log, _) = run(&mut **Scheduling::Nodes(Box::new(config.clone())).build(4), &works, &[]);
