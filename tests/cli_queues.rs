@@ -131,6 +131,75 @@ fn queues_may_go_by_the_partition_number() {
     assert_eq!(starts, ["0.0", "300.0", "0.0", "", "", "0.0", ""]);
 }
 
+/// Urgent jobs are first. A user may run one of them at a time, of at most ten minutes.
+const URGENT: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 4, run = "1h", requested = "1h", user = 1, queue = 1 },
+    { submit = "1min", processors = 4, run = "1h", requested = "1h", user = 2, queue = 1 },
+    { submit = "2min", processors = 1, run = "5min", requested = "10min", user = 1, queue = 2 },
+    { submit = "3min", processors = 1, run = "5min", requested = "10min", user = 1, queue = 2 },
+    { submit = "4min", processors = 1, run = "5min", requested = "2h", user = 2, queue = 2 },
+    { submit = "5min", processors = 1, run = "5min", requested = "10min", user = 3, queue = 2 },
+    { submit = "6min", processors = 1, run = "5min", requested = "10min", user = 2, queue = 3 },
+    { submit = "7min", processors = 1, run = "5min", requested = "10min", user = 2 },
+]
+
+[[provider]]
+name = "site"
+processors = 4
+policy = "easy"
+
+[[provider.qos]]
+name = "normal"
+number = 1
+priority = 10
+
+[[provider.qos]]
+name = "urgent"
+number = 2
+priority = 100
+users = [1, 2]
+longest = "10min"
+user-limits = { running = 1 }
+
+[provider.priority]
+weights = { qos = 1000 }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+"#;
+
+#[test]
+fn qualities_of_service_have_priorities_and_limits() {
+    let replan = r#"policy = { name = "conservative", compression = "replan" }"#;
+    let replan = URGENT.replace(r#"policy = "easy""#, replan);
+    let folder = Folder::with(&[("urgent.toml", URGENT), ("replan.toml", &replan)]);
+    for name in ["urgent", "replan"] {
+        run(&folder, name);
+        let starts = column(&folder, name, "starting_time");
+        let last = "4200.0";
+        assert_eq!(starts, ["0.0", last, "3600.0", "3900.0", "", "", "", "3600.0"], "{name}");
+        let refusals = column(&folder, name, "refusal");
+        let no = "not_permitted";
+        assert_eq!(refusals, ["", "", "", "", no, no, no, ""], "{name}");
+    }
+    let told = |job: u32| unwrapped(&folder.haggle(&["explain", "urgent", &format!("jobs!{job}")]));
+    assert!(told(4).contains("QOSMaxJobsPerUserLimit from 3600 s to 3900 s."), "{}", told(4));
+    assert!(told(5).contains("even alone: QOSMaxWallDurationPerJobLimit."), "{}", told(5));
+    let access =
+        "The quality of service \"urgent\" of its provider is not open to its user or group.";
+    assert!(told(6).contains(access), "{}", told(6));
+    assert!(
+        told(7).contains("No quality of service of its provider has the number 3."),
+        "{}",
+        told(7)
+    );
+}
+
 #[test]
 fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     let refused = |change: &[(&str, &str)], expected: &str| {
@@ -168,6 +237,15 @@ fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     refused(&[("groups = [2]", &mixed)], "queue \"b\" goes by partition");
     let mixed = queue("partition = 1\n\n[[provider.queue]]\nname = \"b\"\nnumber = 2");
     refused(&[("groups = [2]", &mixed)], "queue \"b\" goes by number");
+    let quality = |keys: &str| format!("[[provider.qos]]\nname = \"c\"\n{keys}");
+    let both = queue(&format!("number = 1\n\n{}", quality("number = 2")));
+    refused(&[("groups = [2]", &both)], "both go by the queue number of a job");
+    let twice = format!("groups = [2]\n\n{}\n\n{}", quality("number = 2"), quality("number = 2"));
+    refused(
+        &[("groups = [2]", &twice)],
+        "two qualities of service of provider \"site\" are called",
+    );
+    refused(&[("groups = [2]", &twice)], "qualities of service \"c\" and \"c\" have the number 2");
 }
 
 #[test]

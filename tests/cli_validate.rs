@@ -564,7 +564,7 @@ fn all_mistakes_are_reported_together() {
       help: [[provider]] has `account`, `checkpoints`, `count`, `disclosure`, `initial`, `initial-
             file`, `initial-run`, `initial-use`, `interval`, `machine`, `max-attempts`, `name`,
             `node`, `on-failure`, `overrun`, `passes`, `placing`, `policy`, `priority`, `processors`,
-            `publishes`, `queue`, `site`, `speed`
+            `publishes`, `qos`, `queue`, `site`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]

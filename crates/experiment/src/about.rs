@@ -54,7 +54,7 @@ pub fn about(scenario: &Scenario) -> About {
     }
 }
 
-/// The queues, accounts and priorities of a provider, by its name.
+/// The queues, qualities of service, accounts and priorities of a provider, by its name.
 fn rules(provider: &file::Provider) -> Option<(String, serde_json::Value)> {
     let rules = serde_json::to_value(provider.rules()?).ok()?;
     Some((provider.name.to_string(), rules))

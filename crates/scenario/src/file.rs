@@ -124,7 +124,7 @@ pub use reservations::Reservations;
 pub use results::{Results, TableFormat};
 pub use rules::{Preset, Rules};
 pub use site::{
-    Account, AccountUser, FairShareRule, Favours, Limits, Priority, PriorityWeights, Queue,
+    Account, AccountUser, FairShareRule, Favours, Limits, Priority, PriorityWeights, Qos, Queue,
     UserLimits,
 };
 pub use step::{SCALE_MAX, Step};

@@ -1,4 +1,4 @@
-//! Providers with queues, accounts and priorities.
+//! Providers with queues, qualities of service, accounts and priorities.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,29 @@ use haggle_scheduling::priority::{
     Alone, AssociationLimits, Caps, FairShare, QosLimits, Resets, Shares, SizeRule, Together,
     Weights,
 };
-use haggle_scheduling::site::{AccountConfig, PriorityRules, QueueConfig, QueueNumber, SiteConfig};
+use haggle_scheduling::site::{
+    AccountConfig, PriorityRules, QosConfig, QueueConfig, QueueNumber, SiteConfig,
+};
 
-use super::file::{Account, FairShareRule, Favours, Limits, Priority, Provider, Queue, UserLimits};
+use super::file::{
+    Account, FairShareRule, Favours, Limits, Priority, Provider, Qos, Queue, UserLimits,
+};
 
 impl Provider {
-    /// True if it has queues, accounts or priorities: rules by which jobs are owned, limited and ordered.
+    /// True if it has queues, qualities of service, accounts or priorities: rules by which jobs are owned, limited and ordered.
     pub fn has_rules(&self) -> bool {
-        !self.queues.is_empty() || !self.accounts.is_empty() || self.priority.is_some()
+        let has_classes = !self.queues.is_empty() || !self.qos.is_empty();
+        has_classes || !self.accounts.is_empty() || self.priority.is_some()
     }
 
-    /// Its queues, accounts and priorities; `None` without any. Names that do not exist are left out; a check refuses
+    /// Its queues, qualities of service, accounts and priorities; `None` without any. Names that do not exist are left out; a check refuses
     /// them.
     pub fn rules(&self) -> Option<SiteConfig> {
         self.has_rules().then(|| SiteConfig {
             accounts: self.accounts_to_model(),
             queues: self.queues.iter().map(|it| self.queue_to_model(it)).collect(),
             queues_by: self.queues_by(),
+            qos: self.qos.iter().map(Qos::to_model).collect(),
             priority: self.priority.as_ref().map(Priority::to_model),
         })
     }
@@ -79,6 +85,26 @@ impl Provider {
     }
 }
 
+impl Qos {
+    fn to_model(&self) -> QosConfig {
+        QosConfig {
+            name: self.name.to_string(),
+            number: self.number,
+            priority: self.priority,
+            groups: self.groups.clone(),
+            users: self.users.clone(),
+            limits: QosLimits {
+                group: self.limits.to_model(),
+                account: self.account_limits.to_model(),
+                person: self.user_limits.to_model(),
+                job: of_job(self.longest.map(|it| it.0), self.widest),
+                ..QosLimits::default()
+            },
+            over_queue: self.over_queue,
+        }
+    }
+}
+
 impl Account {
     fn to_model(&self, parent: Option<u32>) -> AccountConfig {
         let UserLimits { running, submitted } = self.user_limits;
@@ -123,6 +149,7 @@ impl Priority {
                 fair_share: weights.fair_share,
                 job_size: weights.size,
                 partition: weights.queue,
+                qos: weights.qos,
                 ..Weights::default()
             },
             max_age: self.max_age.0,

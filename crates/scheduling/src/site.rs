@@ -1,7 +1,8 @@
-//! Rules of a site: its queues, its accounts with their limits, and the priorities of its jobs.
+//! Rules of a site: its queues, its qualities of service (QOS), its accounts, their limits, and the priorities of its jobs.
 //!
 //! ```text
 //!   owner of a job ──▶ queue:    on which nodes, and before which other queues?
+//!                      QOS:      which limits hold beside those of the queue?
 //!                      account:  which limits hold, and how large is its share?
 //!                      priority: in which order?
 //! ```
@@ -12,6 +13,8 @@ mod config;
 mod member;
 mod rules;
 
-pub use self::config::{AccountConfig, PriorityRules, QueueConfig, QueueNumber, SiteConfig};
-pub use self::member::{Entry, Owner};
+pub use self::config::{
+    AccountConfig, PriorityRules, QosConfig, QueueConfig, QueueNumber, SiteConfig,
+};
+pub use self::member::{Class, Entry, Owner};
 pub use self::rules::{Denied, Site};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{Amounts, Demand, Span, Time};
 use haggle_results::JobRow;
 use haggle_scheduling::Slot;
-use haggle_scheduling::site::{Denied, Entry, Owner, Site, SiteConfig};
+use haggle_scheduling::site::{Denied, Entry, Owner, QueueNumber, Site, SiteConfig};
 use serde::Serialize;
 
 use super::Chronicle;
@@ -26,12 +26,18 @@ pub struct KeptByLimit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotPermitted {
-    /// No queue has this number.
+    /// No queue has this queue number.
     NoQueue(i64),
-    /// The queue of this number is not open to its owner.
-    NoAccess(i32),
-    /// The nodes of the queue of this number never have room for it.
-    NeverFits(i32),
+    /// No queue has this partition number.
+    NoPartition(i64),
+    /// The queue of this name is not open to its owner.
+    NoAccess(String),
+    /// No quality of service has this number.
+    NoQos(i64),
+    /// The quality of service of this name is not open to its owner.
+    NoQosAccess(String),
+    /// The nodes of the queue of this name never have room for it.
+    NeverFits(String),
     /// A limit that it exceeds, by the word that Slurm has for it.
     Limit(String),
     /// Its owner had as many jobs as it may have.
@@ -133,12 +139,18 @@ pub(super) fn refused(all: &Chronicle, job: &JobRow) -> Option<NotPermitted> {
     users.map(|it| it.submits_to.as_str()).find_map(|provider| {
         let mut site = site(all, provider)?;
         let denied = site.accept(Time::ZERO, Slot(0), &entry(all, provider, job)).err();
-        let number = |queue: u32| site.queues()[queue as usize].number;
+        let queue = |index: u32| site.queues()[index as usize].name.clone();
+        let qos = |index: u32| site.qos()[index as usize].name.clone();
         Some(match denied {
             None => NotPermitted::TooManyJobs,
-            Some(Denied::NoQueue) => NotPermitted::NoQueue(job.queue),
-            Some(Denied::NoAccess(queue)) => NotPermitted::NoAccess(number(queue)),
-            Some(Denied::NeverFits(queue)) => NotPermitted::NeverFits(number(queue)),
+            Some(Denied::NoQueue) => match site.queues_by() {
+                QueueNumber::Queue => NotPermitted::NoQueue(job.queue),
+                QueueNumber::Partition => NotPermitted::NoPartition(job.partition),
+            },
+            Some(Denied::NoAccess(index)) => NotPermitted::NoAccess(queue(index)),
+            Some(Denied::NoQos) => NotPermitted::NoQos(job.queue),
+            Some(Denied::NoQosAccess(index)) => NotPermitted::NoQosAccess(qos(index)),
+            Some(Denied::NeverFits(index)) => NotPermitted::NeverFits(queue(index)),
             Some(Denied::Limit(reason)) => NotPermitted::Limit(reason.name().to_owned()),
         })
     })

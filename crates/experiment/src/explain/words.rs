@@ -202,11 +202,20 @@ fn not_permitted(story: &Story) -> String {
         Some(NotPermitted::NoQueue(number)) => {
             format!("No queue of its provider has the number {number}.")
         }
-        Some(NotPermitted::NoAccess(number)) => {
-            format!("Queue {number} of its provider is not open to its user or group.")
+        Some(NotPermitted::NoPartition(number)) => {
+            format!("No queue of its provider has the partition number {number}.")
         }
-        Some(NotPermitted::NeverFits(number)) => {
-            format!("The nodes of queue {number} of its provider never have room for it.")
+        Some(NotPermitted::NoAccess(queue)) => {
+            format!("Queue \"{queue}\" of its provider is not open to its user or group.")
+        }
+        Some(NotPermitted::NoQos(number)) => {
+            format!("No quality of service of its provider has the number {number}.")
+        }
+        Some(NotPermitted::NoQosAccess(qos)) => format!(
+            "The quality of service \"{qos}\" of its provider is not open to its user or group."
+        ),
+        Some(NotPermitted::NeverFits(queue)) => {
+            format!("The nodes of queue \"{queue}\" of its provider never have room for it.")
         }
         Some(NotPermitted::Limit(limit)) => format!("It exceeds a limit even alone: {limit}."),
         Some(NotPermitted::TooManyJobs) => {

@@ -158,7 +158,7 @@ pub(crate) fn changes_fit(
             let message =
                 format!("the policy of provider \"{}\" cannot change: {reason}", new.name);
             let help = "policies \"fcfs\", \"easy\", \"conservative\" and \"recorded\" may follow each other, at a provider without \
-                        nodes, queues, accounts and priorities";
+                        nodes, queues, QOS, accounts and priorities";
             report("set", message, "this policy", help);
         }
     }

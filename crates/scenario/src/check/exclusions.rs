@@ -160,27 +160,27 @@ pub(super) const ON_NODES: Exclusions<Provider, UsesNodes> = &[
         "not with maintenance", "remove `node`, or let nodes fail at listed times: [[failures]] with `outages`"),
 ];
 
-/// Providers with queues, accounts or priorities.
+/// Providers with queues, qualities of service (QOS), accounts or priorities.
 #[rustfmt::skip] // a table
 pub(super) const WITH_RULES: Exclusions<Provider, UsesNodes> = &[
-    exclude(("queues, accounts, priorities", "policies except \"fcfs\", \"easy\" and \"conservative\""), "policy", |it, _| !it.policy.is_plain(),
-        "provider \"{name}\" has queues, accounts or priorities, and its policy takes no account of them", "not with such rules",
+    exclude(("queues, QOS, accounts, priorities", "policies except \"fcfs\", \"easy\" and \"conservative\""), "policy", |it, _| !it.policy.is_plain(),
+        "provider \"{name}\" has queues, QOS, accounts or priorities, and its policy takes no account of them", "not with such rules",
         "choose \"fcfs\", \"easy\" or \"conservative\""),
-    exclude(("queues, accounts, priorities", "`policy = \"conservative\"` without `compression = \"replan\"`"), "policy",
+    exclude(("queues, QOS, accounts, priorities", "`policy = \"conservative\"` without `compression = \"replan\"`"), "policy",
         |it, _| matches!(it.policy, Policy::Conservative { compression, .. } if compression != Compression::Replan),
         "limits and priorities of provider \"{name}\" change the places of waiting jobs, and its policy keeps them", "not with such rules",
         "write `policy = { name = \"conservative\", compression = \"replan\" }`"),
-    exclude(("queues, accounts, priorities", "co-allocation, mapping, composition"), "", |_, at| at.spread,
-        "provider \"{name}\" has queues, accounts or priorities, and takes no parts of jobs and no bags", "not for parts and bags",
+    exclude(("queues, QOS, accounts, priorities", "co-allocation, mapping, composition"), "", |_, at| at.spread,
+        "provider \"{name}\" has queues, QOS, accounts or priorities, and takes no parts of jobs and no bags", "not for parts and bags",
         "take it out of the metaschedulers with `coallocation`, `mapping` or `composition`"),
-    exclude(("queues, accounts, priorities", "reallocation"), "", |_, at| at.moved,
+    exclude(("queues, QOS, accounts, priorities", "reallocation"), "", |_, at| at.moved,
         "waiting jobs of provider \"{name}\" have no planned starts by which they could be moved", "not with reallocation",
-        "take it out of the metaschedulers with `reallocation`, or remove its queues, accounts and priorities"),
-    exclude(("queues, accounts, priorities", "reservations"), "", |_, at| at.reserved,
-        "provider \"{name}\" has queues, accounts or priorities, and reserves nothing in advance", "not for reservations",
+        "take it out of the metaschedulers with `reallocation`, or remove its queues, QOS, accounts and priorities"),
+    exclude(("queues, QOS, accounts, priorities", "reservations"), "", |_, at| at.reserved,
+        "provider \"{name}\" has queues, QOS, accounts or priorities, and reserves nothing in advance", "not for reservations",
         "submit jobs with a step \"reservations\" elsewhere"),
-    exclude(("queues, accounts, priorities", "maintenance"), "", |_, at| at.closed,
-        "provider \"{name}\" has queues, accounts or priorities, and closes no processors for maintenance", "not with maintenance",
+    exclude(("queues, QOS, accounts, priorities", "maintenance"), "", |_, at| at.closed,
+        "provider \"{name}\" has queues, QOS, accounts or priorities, and closes no processors for maintenance", "not with maintenance",
         "let processors fail at listed times: [[failures]] with `outages`"),
 ];
 

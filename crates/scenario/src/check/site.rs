@@ -1,4 +1,4 @@
-//! Queues, accounts and priorities of providers.
+//! Queues, qualities of service, accounts and priorities of providers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const PRIORITIES: &[Refusal<Priority>] = &[
     refuse("max-age", |it, ()| it.max_age.0 <= Span::ZERO, "the factor of age of provider \"{name}\" has no time in which it grows", "must be positive",
         "write a time such as \"7d\""),
     refuse("weights", |it, ()| it.weights == PriorityWeights::default(), "the priorities of provider \"{name}\" have no weight, so that all are equal",
-        "no weight", "add `age`, `fair-share`, `size` or `queue`, or remove `priority`"),
+        "no weight", "add `age`, `fair-share`, `size`, `queue` or `qos`, or remove `priority`"),
 ];
 
 /// Keys of a provider with rules that are read only under a requirement.
@@ -33,6 +33,8 @@ const EFFECTS: &[Effect<Provider>] = &[
     effect("priority.favours", |it, ()| weighs(it, |it| it.size), "size has no weight", "remove it, or add a weight `size`"),
     effect("priority.weights.queue", |it, ()| it.queues.iter().any(|it| it.priority > 0), "no queue has a priority",
         "remove it, or add `priority` to a [[provider.queue]]"),
+    effect("priority.weights.qos", |it, ()| it.qos.iter().any(|it| it.priority > 0), "no quality of service has a priority",
+        "remove it, or add `priority` to a [[provider.qos]]"),
     effect("policy.order", |it, ()| it.priority.is_none(), "its priorities decide the order", "remove it, or remove `priority`"),
 ];
 
@@ -58,11 +60,12 @@ impl Check<'_> {
                 self.refuse(PRIORITIES, &path.key("priority"), (priority, &()), &[("name", name)]);
             }
             self.check_queues(&path, provider);
+            self.check_qos(&path, provider);
             self.check_accounts(&path, provider);
         }
     }
 
-    /// Shares and priorities of queues that no weight multiplies.
+    /// Shares, and priorities of queues and qualities of service, that no weight multiplies.
     fn weight_effects(&mut self, path: &Path, provider: &Provider) {
         let (shares, queues) =
             (weighs(provider, |it| it.fair_share), weighs(provider, |it| it.queue));
@@ -80,6 +83,16 @@ impl Check<'_> {
             let remedy = "remove it, or add a weight `queue` to [provider.priority]";
             self.uses(&at.key("priority"), queues, &owner, why, remedy);
         }
+        for (index, qos) in provider.qos.iter().enumerate() {
+            let at = path.key("qos").index(index);
+            let owner = format!("quality of service \"{}\"", qos.name);
+            let why = "qualities of service have no weight in priorities";
+            let remedy = "remove it, or add a weight `qos` to [provider.priority]";
+            self.uses(&at.key("priority"), weighs(provider, |it| it.qos), &owner, why, remedy);
+            let why = "its provider has no queues";
+            let remedy = "remove it, or add a [[provider.queue]]";
+            self.uses(&at.key("over-queue"), !provider.queues.is_empty(), &owner, why, remedy);
+        }
     }
 
     /// Limits on resources that the provider does not count.
@@ -90,7 +103,8 @@ impl Check<'_> {
             ("it counts processors only", "remove it, or add [[provider.node]] and demands");
         let queues = (0..provider.queues.len()).map(|it| path.key("queue").index(it));
         let accounts = (0..provider.accounts.len()).map(|it| path.key("account").index(it));
-        for at in queues.chain(accounts) {
+        let qos = (0..provider.qos.len()).map(|it| path.key("qos").index(it));
+        for at in queues.chain(qos).chain(accounts) {
             for table in ["limits", "user-limits", "account-limits"] {
                 for key in ["memory", "gpus"] {
                     self.uses(&at.key(table).key(key), read, &owner, why, remedy);
@@ -186,6 +200,39 @@ impl Check<'_> {
             note,
             "state `number` in all of its queues, or `partition` in all of them",
         );
+    }
+
+    fn check_qos(&mut self, path: &Path, provider: &Provider) {
+        let owner = &provider.name;
+        if provider.queues_by() == QueueNumber::Queue
+            && !provider.qos.is_empty()
+            && let Some(queue) = provider.queues.first()
+        {
+            let message = format!(
+                "queues and qualities of service of provider \"{owner}\" both go by the queue number of a job"
+            );
+            let help = "write `partition` in place of `number` in all of its queues, or remove [[provider.qos]]";
+            let at = path.key("queue").index(0);
+            let at = if queue.number.is_some() { at.key("number") } else { at };
+            self.report(&at, message, "the number of the quality of service", help);
+        }
+        let (mut names, mut numbers) = (BTreeSet::new(), BTreeMap::new());
+        for (index, qos) in provider.qos.iter().enumerate() {
+            let (at, name) = (path.key("qos").index(index), &qos.name);
+            if !names.insert(name.as_str()) {
+                let message = format!(
+                    "two qualities of service of provider \"{owner}\" are called \"{name}\""
+                );
+                self.report(&at.key("name"), message, "a second one", "choose another name");
+            }
+            if let Some(other) = numbers.insert(qos.number, name) {
+                let message = format!(
+                    "qualities of service \"{other}\" and \"{name}\" have the number {}",
+                    qos.number
+                );
+                self.report(&at.key("number"), message, "a second one", "choose another number");
+            }
+        }
     }
 
     fn check_accounts(&mut self, path: &Path, provider: &Provider) {

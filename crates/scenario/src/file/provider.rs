@@ -7,7 +7,7 @@ use haggle_model::{Nodes, Span};
 
 use super::{
     Account, Checkpoints, Disclosure, InitialJob, InitialUse, Node, Overrun, Passes, Placing,
-    Policy, Priority, Queue, ReschedulingRule, TimeLaw,
+    Policy, Priority, Qos, Queue, ReschedulingRule, TimeLaw,
 };
 use crate::quantity::{Name, Share, TimeSpan};
 
@@ -31,6 +31,9 @@ pub struct Provider {
     /// Its queues. Without any, all jobs are in one queue without limits.
     #[serde(rename = "queue", default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<Queue>,
+    /// Its qualities of service. Without any, jobs have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub qos: Vec<Qos>,
     /// Its accounts, with shares and limits.
     #[serde(rename = "account", default, skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<Account>,
@@ -120,6 +123,7 @@ impl Provider {
             nodes: Vec::new(),
             placing: None,
             queues: Vec::new(),
+            qos: Vec::new(),
             accounts: Vec::new(),
             priority: None,
             speed: reference_speed(),

@@ -1,4 +1,4 @@
-//! `[provider.priority]`, `[[provider.queue]]` and `[[provider.account]]`: the rules of a site.
+//! `[provider.priority]`, `[[provider.queue]]`, `[[provider.qos]]` and `[[provider.account]]`: the rules of a site.
 
 use haggle_model::Span;
 use schemars::JsonSchema;
@@ -54,6 +54,48 @@ pub struct Queue {
     #[serde(default, skip_serializing_if = "Limits::are_none")]
     pub user_limits: Limits,
     /// Limits on the jobs of each account in the queue.
+    #[serde(default, skip_serializing_if = "Limits::are_none")]
+    pub account_limits: Limits,
+}
+
+/// A quality of service (QOS): a class of jobs with a priority and limits of its own, beside those of their queues.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Qos {
+    /// Name of the quality of service.
+    pub name: Name,
+    /// Queue number of its jobs, as in their log. Jobs without a number have no quality of service; jobs with the number of
+    /// none are refused. The queues of the provider must go by `partition`.
+    #[schemars(range(min = 0))]
+    pub number: i32,
+    /// Its priority. The factor of a job is this number, divided by the highest one. Read with a weight `qos` of
+    /// `priority` only.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(max = 1_000_000_000))]
+    pub priority: u32,
+    /// True if its limits replace those of the queue where both limit the same. Otherwise, the limits of the queue count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub over_queue: bool,
+    /// Numbers of the users whose jobs it takes; all if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<Vec<i32>>,
+    /// Numbers of the groups whose jobs it takes; all if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<i32>>,
+    /// Longest requested time of a job. Longer jobs, and jobs without a requested time, are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest: Option<TimeSpan>,
+    /// Most processors of a job. Wider jobs are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub widest: Option<u32>,
+    /// Limits on all of its jobs together.
+    #[serde(default, skip_serializing_if = "Limits::are_none")]
+    pub limits: Limits,
+    /// Limits on its jobs of each user.
+    #[serde(default, skip_serializing_if = "Limits::are_none")]
+    pub user_limits: Limits,
+    /// Limits on its jobs of each account.
     #[serde(default, skip_serializing_if = "Limits::are_none")]
     pub account_limits: Limits,
 }
@@ -208,6 +250,10 @@ pub struct PriorityWeights {
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = 1_000_000_000))]
     pub queue: u32,
+    /// Of the priority of the job's quality of service.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(range(max = 1_000_000_000))]
+    pub qos: u32,
 }
 
 /// Jobs that the factor of size favours.

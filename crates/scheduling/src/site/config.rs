@@ -8,7 +8,7 @@ use crate::priority::{
     AssociationLimits, FairShare, PriorityConfig, QosLimits, Resets, Shares, SizeRule, Weights,
 };
 
-/// Queues, accounts and priorities of a machine.
+/// Queues, qualities of service (QOS), accounts and priorities of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteConfig {
     /// Accounts, parents before their children.
@@ -17,6 +17,8 @@ pub struct SiteConfig {
     pub queues: Vec<QueueConfig>,
     /// The number of a job that is compared with those of the queues.
     pub queues_by: QueueNumber,
+    /// Qualities of service. Without any, no job has one.
+    pub qos: Vec<QosConfig>,
     /// Priorities; `None`: jobs are considered in the order of the local scheduler.
     pub priority: Option<PriorityRules>,
 }
@@ -65,6 +67,26 @@ pub struct QueueConfig {
     pub users: Option<Vec<i32>>,
     /// Limits on its jobs.
     pub limits: QosLimits,
+}
+
+/// A quality of service (QOS). It limits its jobs beside their queues.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QosConfig {
+    /// Its name, for messages.
+    pub name: String,
+    /// Queue number of its jobs.
+    pub number: i32,
+    /// Its priority, for the factor of QOS.
+    pub priority: u32,
+    /// Group numbers that may use it; `None` = all.
+    pub groups: Option<Vec<i32>>,
+    /// User numbers that may use it; `None` = all.
+    pub users: Option<Vec<i32>>,
+    /// Limits on its jobs.
+    pub limits: QosLimits,
+    /// True if its limits replace those of the queue where both limit the same (`OverPartQOS`); otherwise, the limits of the
+    /// queue do.
+    pub over_queue: bool,
 }
 
 /// The rules of priorities.

@@ -42,12 +42,21 @@ pub struct Entry {
     pub limit: Option<Span>,
 }
 
+/// Index of the queue and of the quality of service (QOS) of a job; `None` = it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Class {
+    /// Of its queue.
+    pub queue: Option<u32>,
+    /// Of its QOS.
+    pub qos: Option<u32>,
+}
+
 /// A job that waits or runs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Member {
     pub(super) claim: Claim,
-    /// Index of its queue; `None` without queues.
-    pub(super) queue: Option<u32>,
+    /// Its queue and its quality of service.
+    pub(super) class: Class,
     /// Instant of its submission.
     pub(super) since: Time,
     /// True if its resources are counted, and its user is charged.
@@ -63,8 +72,8 @@ impl Member {
             eligible: self.since,
             asked: self.claim.amounts,
             limit: self.claim.time,
-            partition: self.queue,
-            qos: None,
+            partition: self.class.queue,
+            qos: self.class.qos,
             site: 0,
             nice: 0,
         }

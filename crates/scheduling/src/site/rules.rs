@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use haggle_model::{Amounts, Demand, Time};
 use serde::{Deserialize, Serialize};
 
-use super::config::{AccountConfig, QueueConfig, QueueNumber, SiteConfig};
-use super::member::{Entry, Member, Owner};
+use super::config::{AccountConfig, QosConfig, QueueConfig, QueueNumber, SiteConfig};
+use super::member::{Class, Entry, Member, Owner};
 use crate::nodes::NodeSet;
 use crate::priority::{
     Association, AssociationLimits, Claim, Ledger, Machine, Multifactor, Partition, PriorityConfig,
@@ -21,6 +21,10 @@ pub enum Denied {
     NoQueue,
     /// The queue of this index is not open to the owner of the job.
     NoAccess(u32),
+    /// No quality of service has the number of the job.
+    NoQos,
+    /// The quality of service of this index is not open to the owner of the job.
+    NoQosAccess(u32),
     /// The idle nodes of the queue of this index never have the resources of the job.
     NeverFits(u32),
     /// A limit that it exceeds even alone, or a limit on waiting jobs.
@@ -32,6 +36,7 @@ pub enum Denied {
 pub struct Site {
     queues: Vec<QueueConfig>,
     queues_by: QueueNumber,
+    qos: Vec<QosConfig>,
     accounts: Vec<(Association, AccountConfig)>,
     has_priority: bool,
     multifactor: Multifactor,
@@ -66,7 +71,9 @@ impl Site {
             accounts.push((added, account.clone()));
             limits.push(account.limits);
         }
-        let qos = Vec::from_iter(config.queues.iter().map(|it| it.limits));
+        // The ledger knows a queue as the QOS of a partition.
+        let of_queues = config.queues.iter().map(|it| it.limits);
+        let qos = of_queues.chain(config.qos.iter().map(|it| it.limits)).collect();
         let ledger = Ledger::new(&tree, limits, qos);
         let all = total(capacities.iter());
         let processors = u32::try_from(all.processors).unwrap_or(u32::MAX);
@@ -77,12 +84,14 @@ impl Site {
             Partition { priority: it.priority, amounts: total(own.map(|it| it.0)) }
         };
         rules.partitions = config.queues.iter().map(partition).collect();
+        rules.qos = config.qos.iter().map(|it| it.priority).collect();
         if let Some(priority) = &config.priority {
             priority.put_into(&mut rules);
         }
         Site {
             queues: config.queues.clone(),
             queues_by: config.queues_by,
+            qos: config.qos.clone(),
             accounts,
             has_priority: config.priority.is_some(),
             multifactor: Multifactor::new(rules, tree).expect("checked settings"),
@@ -102,17 +111,27 @@ impl Site {
         &self.queues
     }
 
+    /// The number of a job that says its queue.
+    pub fn queues_by(&self) -> QueueNumber {
+        self.queues_by
+    }
+
+    /// The qualities of service.
+    pub fn qos(&self) -> &[QosConfig] {
+        &self.qos
+    }
+
     /// Accepts a job, or says why not. An accepted job counts as submitted until it [leaves](Site::leave) or
     /// [ends](Site::end).
     ///
     /// # Errors
     /// If it can never run, or if its owner has too many jobs.
     pub fn accept(&mut self, now: Time, slot: Slot, entry: &Entry) -> Result<(), Denied> {
-        let queue = self.queue_of(entry.owner)?;
-        if let Some(queue) = queue.filter(|&queue| !self.holds(queue, &entry.demand)) {
+        let class = self.class_of(entry.owner)?;
+        if let Some(queue) = class.queue.filter(|&queue| !self.holds(queue, &entry.demand)) {
             return Err(Denied::NeverFits(queue));
         }
-        let member = self.member(now, queue, entry);
+        let member = self.member(now, class, entry);
         self.idle.may_start(&member.claim).map_err(Denied::Limit)?;
         self.ledger.may_submit(&member.claim).map_err(Denied::Limit)?;
         self.ledger.submit(&member.claim);
@@ -125,8 +144,8 @@ impl Site {
         let member = match self.accepted.remove(&slot) {
             Some(member) => member,
             None => {
-                let queue = self.queue_of(entry.owner).unwrap_or_default();
-                self.submitted(now, queue, entry)
+                let class = self.class_of(entry.owner).unwrap_or_default();
+                self.submitted(now, class, entry)
             }
         };
         self.members.insert(slot, member);
@@ -134,12 +153,12 @@ impl Site {
 
     /// A job joins the queue that ran before time zero. It counts for limits, and no limit or queue keeps it from its start.
     pub(crate) fn join_running(&mut self, now: Time, slot: Slot, entry: &Entry) {
-        let member = self.submitted(now, None, entry);
+        let member = self.submitted(now, Class::default(), entry);
         self.members.insert(slot, Member { ran_before: true, ..member });
     }
 
-    fn submitted(&mut self, now: Time, queue: Option<u32>, entry: &Entry) -> Member {
-        let member = self.member(now, queue, entry);
+    fn submitted(&mut self, now: Time, class: Class, entry: &Entry) -> Member {
+        let member = self.member(now, class, entry);
         self.ledger.submit(&member.claim);
         member
     }
@@ -217,13 +236,13 @@ impl Site {
     pub fn rank(&self, slot: Slot) -> (i64, Option<i64>) {
         let Some(member) = self.members.get(&slot) else { return (0, None) };
         let key = || self.multifactor.key(&member.priority_job(), self.multifactor.calculated());
-        let tier = member.queue.map_or(0, |queue| self.queues[queue as usize].tier);
+        let tier = member.class.queue.map_or(0, |queue| self.queues[queue as usize].tier);
         (-i64::from(tier), self.has_priority.then(key))
     }
 
     /// The queue of a job, by its index.
     pub fn queue(&self, slot: Slot) -> Option<u32> {
-        self.members.get(&slot)?.queue
+        self.members.get(&slot)?.class.queue
     }
 
     /// The nodes on which a job of the queue may run; `None` = all.
@@ -231,11 +250,28 @@ impl Site {
         self.queues[self.queue(slot)? as usize].nodes.as_ref()
     }
 
-    /// Index of the queue of an owner's jobs. A job without a number goes to the first queue.
+    /// Queue and quality of service of an owner's jobs. A job without a number goes to the first queue, and has no QOS.
     ///
     /// # Errors
-    /// If there is none, or if it is not open to the owner.
-    pub fn queue_of(&self, owner: Owner) -> Result<Option<u32>, Denied> {
+    /// If there are queues or QOS, and none of them has the number of the job, or it is not open to the owner.
+    pub fn class_of(&self, owner: Owner) -> Result<Class, Denied> {
+        Ok(Class { queue: self.queue_of(owner)?, qos: self.qos_of(owner)? })
+    }
+
+    fn qos_of(&self, owner: Owner) -> Result<Option<u32>, Denied> {
+        if self.qos.is_empty() || owner.queue < 0 {
+            return Ok(None);
+        }
+        let place = self.qos.iter().position(|it| it.number == owner.queue);
+        let place = place.ok_or(Denied::NoQos)?;
+        let qos = &self.qos[place];
+        match is_open(&qos.users, &qos.groups, owner) {
+            true => Ok(Some(place as u32)),
+            false => Err(Denied::NoQosAccess(place as u32)),
+        }
+    }
+
+    fn queue_of(&self, owner: Owner) -> Result<Option<u32>, Denied> {
         if self.queues.is_empty() {
             return Ok(None);
         }
@@ -249,9 +285,7 @@ impl Site {
         };
         let place = place.ok_or(Denied::NoQueue)?;
         let queue = &self.queues[place];
-        let has =
-            |list: &Option<Vec<i32>>, number| list.as_ref().is_none_or(|it| it.contains(&number));
-        match has(&queue.users, owner.user) && has(&queue.groups, owner.group) {
+        match is_open(&queue.users, &queue.groups, owner) {
             true => Ok(Some(place as u32)),
             false => Err(Denied::NoAccess(place as u32)),
         }
@@ -265,12 +299,21 @@ impl Site {
         fits.sum::<u64>() >= u64::from(demand.chunks)
     }
 
-    fn member(&mut self, now: Time, queue: Option<u32>, entry: &Entry) -> Member {
+    fn member(&mut self, now: Time, class: Class, entry: &Entry) -> Member {
         let Entry { owner, demand, limit } = entry;
         let (user, amounts) = (self.user(now, *owner), self.amounts(demand));
         let person = owner.user.cast_unsigned();
-        let claim = Claim { user, person, qos: [queue, None], amounts, time: *limit };
-        Member { claim, queue, since: now, holds: false, ran_before: false }
+        let claim = Claim { user, person, qos: self.limits_of(class), amounts, time: *limit };
+        Member { claim, class, since: now, holds: false, ran_before: false }
+    }
+
+    /// The numbers of a queue and of a QOS in the ledger, in the order in which their limits hold.
+    fn limits_of(&self, Class { queue, qos }: Class) -> [Option<u32>; 2] {
+        let own = qos.map(|it| self.queues.len() as u32 + it);
+        match qos.is_some_and(|it| self.qos[it as usize].over_queue) {
+            true => [own, queue],
+            false => [queue, own],
+        }
     }
 
     /// The totals of a demand. Without a number of nodes, they are the fewest that can hold its processors.
@@ -313,6 +356,12 @@ impl Site {
         self.ordered = None;
         user
     }
+}
+
+/// True if these lists have an owner; `None` = all.
+fn is_open(users: &Option<Vec<i32>>, groups: &Option<Vec<i32>>, owner: Owner) -> bool {
+    let has = |list: &Option<Vec<i32>>, number| list.as_ref().is_none_or(|it| it.contains(&number));
+    has(users, owner.user) && has(groups, owner.group)
 }
 
 impl QueueConfig {

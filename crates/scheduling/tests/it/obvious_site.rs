@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use haggle_model::{Amounts, Span};
 use haggle_scheduling::Slot;
 use haggle_scheduling::priority::{
-    Association, Factors, Machine, Shares, Tree, factors, fair_tree,
+    Association, Factors, Machine, QosLimits, Shares, Tree, factors, fair_tree,
 };
-use haggle_scheduling::site::{Owner, QueueConfig, QueueNumber, SiteConfig};
+use haggle_scheduling::site::{Owner, QosConfig, QueueConfig, QueueNumber, SiteConfig};
 
 /// A job; times in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,38 @@ impl ObviousSite {
             QueueNumber::Queue => owner.queue,
             QueueNumber::Partition => owner.partition,
         };
+        if number < 0 {
+            return &queues[0];
+        }
         queues.iter().find(|it| it.number == number).expect("a queue of the test")
+    }
+
+    /// The quality of service; an error if none has the number.
+    fn qos(&self, owner: Owner) -> Result<Option<&QosConfig>, ()> {
+        let qos = &self.config.qos;
+        if qos.is_empty() || owner.queue < 0 {
+            return Ok(None);
+        }
+        qos.iter().find(|it| it.number == owner.queue).map(Some).ok_or(())
+    }
+
+    /// True if a limit of the queue, the quality of service or the account of a job is kept: that of the first of them that has
+    /// one, by its number in this order.
+    fn keeps(
+        &self,
+        owner: Owner,
+        limit: impl Fn(&QosLimits) -> Option<u64>,
+        of_account: Option<u64>,
+        needs: impl Fn(usize) -> u64,
+    ) -> bool {
+        let queue = Some((limit(&self.queue(owner).limits), 0));
+        let qos = self.qos(owner).expect("accepted");
+        let own = qos.map(|it| (limit(&it.limits), 1));
+        let over = qos.is_some_and(|it| it.over_queue);
+        let first = if over { [own, queue] } else { [queue, own] };
+        let all = first.into_iter().flatten().chain([(of_account, 2)]);
+        let first = all.filter_map(|(limit, place)| Some((limit?, place))).next();
+        first.is_none_or(|(limit, place)| needs(place) <= limit)
     }
 
     fn account(&self, owner: Owner) -> Option<usize> {
@@ -70,11 +101,14 @@ impl ObviousSite {
         let account = self.account(owner).map(|it| &self.config.accounts[it]);
         let most = account.and_then(|it| it.limits.group.amounts.processors);
         let open = queue.users.as_ref().is_none_or(|it| it.contains(&owner.user));
-        let limit = queue.limits.job.time.is_none_or(|limit| span <= seconds(limit));
-        let within = limit && most.is_none_or(|it| u64::from(processors) <= it);
-        if !open || processors > room {
+        let Ok(qos) = self.qos(owner) else { return false };
+        let users = qos.and_then(|it| it.users.as_ref());
+        if !open || users.is_some_and(|it| !it.contains(&owner.user)) || processors > room {
             return false;
         }
+        let time = |it: &QosLimits| it.job.time.map(|it| seconds(it) as u64);
+        let within = self.keeps(owner, time, None, |_| span as u64)
+            && self.keeps(owner, |it| it.group.amounts.processors, most, |_| u64::from(processors));
         self.know(now, owner);
         within
     }
@@ -113,16 +147,24 @@ impl ObviousSite {
         let job = self.jobs[&slot];
         let others = Vec::from_iter(beside.iter().map(|it| self.jobs[it]));
         let queue = self.queue(job.owner).number;
-        let same =
-            |it: &&Job| it.owner.user == job.owner.user && self.queue(it.owner).number == queue;
-        let running = others.iter().filter(same).count();
-        let limit = self.queue(job.owner).limits.person.running;
         let account = self.account(job.owner);
-        let used = others.iter().filter(|it| self.account(it.owner) == account);
-        let used: u32 = used.map(|it| it.processors).sum();
+        // The jobs that the limits of the queue, the quality of service and the account count.
+        let counted = |place: usize| {
+            others.iter().filter(move |it| match place {
+                0 => self.queue(it.owner).number == queue,
+                1 => !self.config.qos.is_empty() && it.owner.queue == job.owner.queue,
+                _ => self.account(it.owner) == account,
+            })
+        };
+        let running = |place| {
+            let same = counted(place).filter(|it| it.owner.user == job.owner.user);
+            same.count() as u64 + 1
+        };
+        let used =
+            |place| u64::from(counted(place).map(|it| it.processors).sum::<u32>() + job.processors);
         let most = account.and_then(|it| self.config.accounts[it].limits.group.amounts.processors);
-        limit.is_none_or(|limit| running < limit as usize)
-            && most.is_none_or(|most| u64::from(used + job.processors) <= most)
+        self.keeps(job.owner, |it| it.person.running.map(u64::from), None, running)
+            && self.keeps(job.owner, |it| it.group.amounts.processors, most, used)
     }
 
     /// The nodes of a job's queue.
@@ -172,11 +214,14 @@ impl ObviousSite {
         let nodes = job.processors.div_ceil(widest);
         let span = Some(Span::from_secs(job.span));
         let highest = self.config.queues.iter().map(|it| it.priority).max().unwrap_or(0);
+        let best = self.config.qos.iter().map(|it| it.priority).max().unwrap_or(0);
+        let qos = |it: &QosConfig| factors::normalized(it.priority, best);
         let factors = Factors {
             age: factors::age_factor(Span::from_secs(calculated - job.submit), rules.max_age),
             fair_share: fair_tree::standing(&tree, &raw).factor[own],
             job_size: rules.size.factor(machine, job.processors, nodes, span),
             partition: factors::normalized(queue.priority, highest),
+            qos: self.qos(job.owner).expect("accepted").map_or(0.0, qos),
             ..Factors::default()
         };
         let priority = factors.weighted(&rules.weights, 0, 0).priority();

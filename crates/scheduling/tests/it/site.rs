@@ -5,7 +5,7 @@ use haggle_scheduling::priority::{
     AssociationLimits, Caps, FairShare, QosLimits, Resets, Shares, SizeRule, Weights,
 };
 use haggle_scheduling::site::{
-    AccountConfig, Owner, PriorityRules, QueueConfig, QueueNumber, SiteConfig,
+    AccountConfig, Owner, PriorityRules, QosConfig, QueueConfig, QueueNumber, SiteConfig,
 };
 use haggle_scheduling::{Compression, NodeSet, NodesConfig, Placing, Policy, Scheduling};
 use proptest::prelude::*;
@@ -43,6 +43,18 @@ fn queue(number: i32) -> QueueConfig {
     }
 }
 
+fn qos(number: i32) -> QosConfig {
+    QosConfig {
+        name: format!("quality {number}"),
+        number,
+        priority: 0,
+        groups: None,
+        users: None,
+        limits: QosLimits::default(),
+        over_queue: false,
+    }
+}
+
 fn account(group: i32, shares: u32) -> AccountConfig {
     AccountConfig {
         parent: None,
@@ -62,50 +74,68 @@ fn policies() -> [haggle_scheduling::SchedulerConfig; 3] {
 }
 
 fn sites() -> impl Strategy<Value = SiteConfig> {
-    let weights = (0..3_u32, 0..3_u32, 0..3_u32, 0..3_u32);
+    let weights = (0..3_u32, 0..3_u32, 0..3_u32, 0..3_u32, 0..3_u32);
     let queues = (1..3_u32, 0..5_u32, prop::option::of(1..3_u32), prop::option::of(5..20_i64));
     let queues = prop::collection::vec(queues, 3);
     let accounts = prop::collection::vec((0..4_u32, prop::option::of(3..9_u64)), 2);
-    let by = prop::sample::select(vec![QueueNumber::Queue, QueueNumber::Partition]);
-    (prop::option::of(weights), queues, accounts, by).prop_map(|(weights, queues, accounts, by)| {
-        let weigh = |(age, fair_share, job_size, partition): (u32, u32, u32, u32)| PriorityRules {
-            weights: Weights {
-                age: age * 100,
-                fair_share: fair_share * 100,
-                job_size: job_size * 100,
-                partition: partition * 100,
-                ..Weights::default()
-            },
-            ..priority()
-        };
-        // The queues overlap on node 1.
-        let own = [vec![0, 1], vec![1, 2, 3], vec![0, 1, 2, 3]];
-        let queues = (1..).zip(queues).zip(own);
-        let queues = queues.map(|((number, (tier, priority, running, time)), own)| {
-            let mut limits = QosLimits::default();
-            limits.person.running = running;
-            limits.job.time = time.map(Span::from_secs);
-            let nodes = (number < 3).then(|| NodeSet::new(4, own));
-            let users = (number == 3).then(|| vec![0, 1, 2]);
-            QueueConfig { tier, priority, nodes, users, limits, ..queue(number) }
-        });
-        let accounts = (0..).zip(accounts).map(|(group, (shares, most))| {
-            let mut it = account(group, shares);
-            it.limits.group.amounts = Caps { processors: most, ..Caps::default() };
-            it.users = vec![(1, Shares::Of(3)), (2, Shares::Parent)];
-            it
-        });
-        SiteConfig {
-            accounts: accounts.collect(),
-            queues: queues.collect(),
-            queues_by: by,
-            priority: weights.map(weigh),
-        }
-    })
+    let limits = (prop::option::of(1..3_u32), prop::option::of(5..20_i64));
+    let limits = (limits, prop::option::of(3..9_u64), any::<bool>(), 0..5_u32);
+    // Queues and qualities of service go by different numbers.
+    let quality = prop::option::of(prop::collection::vec(limits, 0..=3));
+    (prop::option::of(weights), queues, accounts, quality).prop_map(
+        |(weights, queues, accounts, quality)| {
+            let weigh = |(age, fair_share, job_size, partition, qos)| PriorityRules {
+                weights: Weights {
+                    age: age * 100,
+                    fair_share: fair_share * 100,
+                    job_size: job_size * 100,
+                    partition: partition * 100,
+                    qos: qos * 100,
+                    ..Weights::default()
+                },
+                ..priority()
+            };
+            // The queues overlap on node 1.
+            let own = [vec![0, 1], vec![1, 2, 3], vec![0, 1, 2, 3]];
+            let queues = (1..).zip(queues).zip(own);
+            let queues = queues.map(|((number, (tier, priority, running, time)), own)| {
+                let mut limits = QosLimits::default();
+                limits.person.running = running;
+                limits.job.time = time.map(Span::from_secs);
+                let nodes = (number < 3).then(|| NodeSet::new(4, own));
+                let users = (number == 3).then(|| vec![0, 1, 2]);
+                QueueConfig { tier, priority, nodes, users, limits, ..queue(number) }
+            });
+            let accounts = (0..).zip(accounts).map(|(group, (shares, most))| {
+                let mut it = account(group, shares);
+                it.limits.group.amounts = Caps { processors: most, ..Caps::default() };
+                it.users = vec![(1, Shares::Of(3)), (2, Shares::Parent)];
+                it
+            });
+            let by = if quality.is_some() { QueueNumber::Partition } else { QueueNumber::Queue };
+            let quality = (1..).zip(quality.into_iter().flatten());
+            let quality = quality.map(|(number, ((running, time), most, over_queue, priority))| {
+                let mut limits = QosLimits::default();
+                limits.person.running = running;
+                limits.job.time = time.map(Span::from_secs);
+                limits.group.amounts.processors = most;
+                let users = (number == 2).then(|| vec![0, 1, 2]);
+                QosConfig { priority, users, limits, over_queue, ..qos(number) }
+            });
+            SiteConfig {
+                accounts: accounts.collect(),
+                queues: queues.collect(),
+                queues_by: by,
+                qos: quality.collect(),
+                priority: weights.map(weigh),
+            }
+        },
+    )
 }
 
 fn works() -> impl Strategy<Value = Vec<Work>> {
-    let owner = (0..4_i32, 0..3_i32, 1..4_i32, 1..4_i32);
+    let number = || prop::sample::select(vec![-1, 1, 2, 3]);
+    let owner = (0..4_i32, 0..3_i32, number(), number());
     let job = (0..6_i64, 1..=25_i64, 1..=100_i64, 1..=8_u32, owner);
     prop::collection::vec(job, 1..30).prop_map(|drawn| {
         let mut submit = 0;
@@ -226,6 +256,28 @@ fn jobs_that_no_queue_takes_are_refused() {
     ];
     let expected = [Some(0), None, Some(0), None, None, Some(0), None, Some(9)];
     assert_eq!(starts(&four(Policy::Easy, site), &jobs), expected);
+}
+
+/// The queue lets a user run two jobs, and the quality of service one, in eight processors for all.
+#[test]
+fn the_queue_and_the_quality_of_service_limit_jobs() {
+    let (mut only, mut low, mut high) = (queue(1), qos(1), qos(2));
+    only.limits.person.running = Some(2);
+    low.limits.person.running = Some(1);
+    low.limits.group.amounts.processors = Some(2);
+    high.limits = low.limits;
+    high.over_queue = true;
+    let (queues, qos) = (vec![only], vec![low, high]);
+    let queues_by = QueueNumber::Partition;
+    let site = SiteConfig { queues, queues_by, qos, ..SiteConfig::default() };
+    let config = four(Policy::Easy, site);
+    // In the first one, the limit of the queue replaces its own limit on jobs, and not that on processors.
+    let jobs = [(0, 10, 1, 5, 1), (0, 10, 1, 5, 1), (0, 10, 1, 6, 1), (0, 10, 1, 5, -1)];
+    assert_eq!(starts(&config, &jobs), [0, 0, 10, 10].map(Some));
+    let jobs = [(0, 10, 1, 5, 2), (0, 10, 1, 5, 2), (0, 10, 1, 6, 2), (0, 10, 3, 6, 2)];
+    assert_eq!(starts(&config, &jobs), [Some(0), Some(10), Some(0), None]);
+    // No quality of service has the number.
+    assert_eq!(starts(&config, &[(0, 10, 1, 5, 3)]), [None]);
 }
 
 /// The job of the second queue is behind one of the first queue that waits for all nodes of that queue.

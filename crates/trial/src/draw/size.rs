@@ -118,7 +118,7 @@ impl Theme {
             (
                 Reserved | Bags | Mapped | Moving | Saved,
                 "Provider",
-                "queue" | "account" | "priority",
+                "queue" | "qos" | "account" | "priority",
             ) => Absent,
             (Saved, "Scenario", "failures" | "network") => Present,
             (Saved, "Failures", "actors") => Absent,

@@ -77,6 +77,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Metascheduler", "name") => Role::Own("m"),
         ("Node", "name") => Role::Own("n"),
         ("Queue", "name") => Role::Own("q"),
+        ("Qos", "name") => Role::Own("quality"),
         ("Account", "name") => Role::Own("a"),
         ("Queue", "nodes") => Role::Names(&[NodeGroup]),
         ("Account", "parent") => Role::Names(&[Account]),
