@@ -17,6 +17,7 @@
 #                  to users who are not operators, and an answer of more than 3 GB to anyone.
 set -eu
 export SLURM_TIME_FORMAT=%s LC_ALL=C
+unset SLURM_CLUSTERS SACCT_FEDERATION # of this cluster only
 umask 077
 
 fail() { echo "slurm-dump: $*" >&2; exit 1; }
@@ -33,16 +34,16 @@ folder=$1
 start=$(seconds "${2:-30 days ago}")
 end=$(seconds "${3:-now}")
 [ "$start" -lt "$end" ] || fail "the start must be before the end"
-mkdir "$folder" || fail "the folder of the dump must be a new one"
-folder=$(cd "$folder" && pwd)
+[ ! -e "$folder" ] || fail "'$folder' exists already; state a new folder"
 raw=$(mktemp -d)
 trap 'rm -rf "$raw"' EXIT
+mkdir "$raw/dump"
 
 # What the controller knows.
 scontrol show config >"$raw/config.txt" || fail "the controller of Slurm does not answer"
-scontrol show node --oneliner >"$raw/nodes.txt"
-scontrol show partition --oneliner >"$raw/partitions.txt"
-scontrol show reservation --oneliner >"$raw/reservations.txt"
+for kind in node partition reservation; do
+    scontrol show $kind --oneliner >"$raw/${kind}s.txt" || fail "Slurm does not show you each $kind; ask an operator"
+done
 private=$(sed -n 's/^PrivateData *= *//p' "$raw/config.txt")
 [ "$private" = none ] || warn "PrivateData is '$private': the dump lacks jobs or users that you may not see"
 cluster=$(sed -n 's/^ClusterName *= *//p' "$raw/config.txt")
@@ -59,7 +60,7 @@ account reservation where start="$(clock "$start")" end="$(clock "$end")" format
 
 # Jobs, a step of days at a time. Columns that this version of Slurm does not have are left out.
 # Constraints are last, since they may contain the sign between columns.
-known=$(sacct --helpformat)
+known=$(sacct --helpformat) || fail "sacct does not answer, and a dump without jobs is of no use"
 columns=
 for column in JobIDRaw JobID Submit Eligible Start End ElapsedRaw Suspended TimelimitRaw State ReqCPUS AllocCPUS ReqNodes NNodes ReqMem \
     ReqTRES AllocTRES Partition QOS Account User Priority Reservation Reason Flags Restarts NodeList Constraints; do
@@ -72,13 +73,14 @@ while [ "$from" -lt "$end" ]; do
     sacct --allusers --allocations --duplicates --noheader --parsable2 --starttime="$(clock "$from")" --endtime="$(clock "$to")" \
         --format="$columns" >>"$raw/jobs" || fail "sacct refuses the jobs from $(clock "$from") to $(clock "$to"); try a smaller STEP_DAYS"
     from=$to
+    sleep 1 # leaves slurmdbd time for others
 done
 # A job that ran across two steps is in both. Job, submission and start tell the runs of a requeued job apart.
 echo "$columns" | tr , '|' >"$raw/sacct.txt"
 sort -t '|' -u -k 1,1n -k 3,3n -k 5,5n -T "$raw" "$raw/jobs" >>"$raw/sacct.txt"
 
-scontrol --version >"$folder/slurm-version.txt"
-cat >"$folder/dump.txt" <<EOF
+scontrol --version >"$raw/dump/slurm-version.txt"
+cat >"$raw/dump/dump.txt" <<EOF
 start=$start
 end=$end
 taken=$(date +%s)
@@ -89,9 +91,8 @@ private-data=$private
 EOF
 
 # The same name becomes the same number in all files, so one program writes them all.
-cd "$raw"
-for file in *.txt; do : >"$folder/$file"; done
-awk -v folder="$folder" -v keep="${KEEP_NAMES:-}" '
+for file in "$raw"/*.txt; do : >"$raw/dump/${file##*/}"; done
+awk -v folder="$raw/dump" -v keep="${KEEP_NAMES:-}" '
 # A list of names of a kind. A sign before a name excludes it.
 function renamed(kind, list,   names, number, i, sign, name, text) {
     if (keep || list ~ /^(|\(null\)|ALL|NONE)$/) return list
@@ -119,7 +120,11 @@ BEGIN {
     # Reasons that Slurm itself writes.
     usual = "^(Not responding|Node unexpectedly rebooted|Kill task failed|Prolog error|Epilog error|Low [A-Za-z]+|Node (Down|Failure))"
 }
-FNR == 1 { file = FILENAME; output = folder "/" file }
+FNR == 1 {
+    file = FILENAME
+    sub(/.*\//, "", file)
+    output = folder "/" file
+}
 file == "config.txt" {
     if ($2 == "=" && $1 ~ settings) print >output
     next
@@ -153,5 +158,6 @@ FNR == 1 { columns = split($0, column, "|"); print >output; next }
         if (i <= columns || file == "sacct.txt" || keep) line = line (i > 1 ? "|" : "") value
     }
     print line >output
-}' assoc.txt partitions.txt reservations.txt past-reservations.txt sacct.txt config.txt nodes.txt qos.txt events.txt
+}' "$raw/assoc.txt" "$raw"/[!a]*.txt
+mv "$raw/dump" "$folder"
 echo "The dump is in $folder. Look through it before you hand it on." >&2
