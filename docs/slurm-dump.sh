@@ -94,16 +94,16 @@ EOF
 for file in "$raw"/*.txt; do : >"$raw/dump/${file##*/}"; done
 awk -v folder="$raw/dump" -v keep="${KEEP_NAMES:-}" '
 # A list of names of a kind. A sign before a name excludes it.
-function renamed(kind, list,   names, number, i, sign, name, text) {
+function renamed(letter, list,   names, number, i, sign, name, text) {
     if (keep || list ~ /^(|\(null\)|ALL|NONE)$/) return list
     number = split(list, names, ",")
     for (i = 1; i <= number; i++) {
         name = names[i]
         sign = name ~ /^[-+]/ ? substr(name, 1, 1) : ""
         name = tolower(substr(name, length(sign) + 1))
-        if (name == "root") new[kind, name] = name
-        if (!((kind, name) in new)) new[kind, name] = kind (++count[kind])
-        text = text (i > 1 ? "," : "") sign new[kind, name]
+        if (name == "root") new[letter, name] = name
+        if (!((letter, name) in new)) new[letter, name] = letter (++count[letter])
+        text = text (i > 1 ? "," : "") sign new[letter, name]
     }
     return text
 }
@@ -116,19 +116,12 @@ BEGIN {
     wanted["nodes.txt"] = "^(NodeName|Arch|CPUTot|CPUEfctv|CoresPerSocket|Sockets|Boards|ThreadsPerCore|CoreSpecCount|CPUSpecList|MemSpecLimit|AvailableFeatures|ActiveFeatures|Gres|RealMemory|TmpDisk|State|Weight|MCS_label|Partitions|CfgTRES)$"
     wanted["partitions.txt"] = "."
     wanted["reservations.txt"] = "^(ReservationName|StartTime|EndTime|Duration|Nodes|NodeCnt|CoreCnt|Features|PartitionName|Flags|TRES|Users|Groups|Accounts|Licenses|State|MaxStartDelay)$"
-    settings = "^(ClusterName|SLURM_VERSION|Priority[^S].*|Scheduler(Type|Parameters)|SelectType.*|Preempt.*|AccountingStorage(Enforce|TRES)|(Def|Max)Mem.*|Max(ArraySize|JobCount)|EnforcePartLimits|OverTimeLimit|ResvOverRun|KillWait|CompleteWait|JobRequeue|GresTypes|Licenses|(Suspend|Resume)(Time|Timeout|Rate)|FairShareDampeningFactor|TopologyPlugin|DependencyParameters|Slurmd(Timeout|Parameters)|ReturnToService|PrivateData)$"
-    # Reasons that Slurm itself writes.
+    wanted["config.txt"] = "^(ClusterName|SLURM_VERSION|Priority[^S].*|Scheduler(Type|Parameters)|SelectType.*|Preempt.*|AccountingStorage(Enforce|TRES)|(Def|Max)Mem.*|Max(ArraySize|JobCount)|EnforcePartLimits|OverTimeLimit|ResvOverRun|KillWait|CompleteWait|JobRequeue|GresTypes|Licenses|(Suspend|Resume)(Time|Timeout|Rate)|FairShareDampeningFactor|TopologyPlugin|DependencyParameters|Slurmd(Timeout|Parameters)|ReturnToService|PrivateData)$"
+    # Reasons that Slurm itself writes, without what follows.
     usual = "^(Not responding|Node unexpectedly rebooted|Kill task failed|Prolog error|Epilog error|Low [A-Za-z]+|Node (Down|Failure))"
 }
-FNR == 1 {
-    file = FILENAME
-    sub(/.*\//, "", file)
-    output = folder "/" file
-}
-file == "config.txt" {
-    if ($2 == "=" && $1 ~ settings) print >output
-    next
-}
+FNR == 1 { file = FILENAME; sub(/.*\//, "", file); output = folder "/" file }
+file == "config.txt" { if ($2 == "=" && $1 ~ wanted[file]) print >output; next }
 file in wanted {
     line = ""
     split("", seen)
@@ -154,7 +147,7 @@ FNR == 1 { columns = split($0, column, "|"); print >output; next }
         else if ((name, file) in kind) value = renamed(kind[name, file], value)
         # Cancelled jobs have the number of the user who cancelled them.
         else if (name == "State") sub(/ by [0-9]+$/, "", value)
-        else if (name == "Reason" && file == "events.txt" && !keep && value !~ usual) value = ""
+        else if (name == "Reason" && file == "events.txt" && !keep) value = match(value, usual) ? substr(value, 1, RLENGTH) : ""
         if (i <= columns || file == "sacct.txt" || keep) line = line (i > 1 ? "|" : "") value
     }
     print line >output
