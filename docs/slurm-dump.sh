@@ -58,7 +58,8 @@ account event where event=node start="$(clock "$start")" end="$(clock "$end")" f
 # Reservations that have ended, too. The controller knows only those that have not.
 account reservation where start="$(clock "$start")" end="$(clock "$end")" format=Name,Start,End,Flags,NodeNames,TRES >"$raw/past-reservations.txt"
 
-# Jobs, a step of days at a time. Columns that this version of Slurm does not have are left out.
+# Jobs, a step of days at a time. Without a list of states, sacct leaves out jobs that ran without an eligible time: tasks of arrays
+# that limit how many run at once, and jobs that were cancelled on hold. Columns that this version of Slurm does not have are left out.
 # Constraints are last, since they may contain the sign between columns.
 known=$(sacct --helpformat) || fail "sacct does not answer, and a dump without jobs is of no use"
 columns=
@@ -66,12 +67,13 @@ for column in JobIDRaw JobID Submit Eligible Start End ElapsedRaw Suspended Time
     ReqTRES AllocTRES Partition QOS Account User Priority Reservation Reason Flags Restarts NodeList Constraints; do
     if echo "$known" | grep -qw "$column"; then columns=${columns:+$columns,}$column; fi
 done
+states=BF,CA,CD,DL,F,NF,OOM,PD,PR,R,RQ,S,TO
 from=$start
 while [ "$from" -lt "$end" ]; do
     to=$((from + ${STEP_DAYS:-30} * 86400))
     [ "$to" -le "$end" ] || to=$end
     sacct --allusers --allocations --duplicates --noheader --parsable2 --starttime="$(clock "$from")" --endtime="$(clock "$to")" \
-        --format="$columns" >>"$raw/jobs" || fail "sacct refuses the jobs from $(clock "$from") to $(clock "$to"); try a smaller STEP_DAYS"
+        --state="$states" --format="$columns" >>"$raw/jobs" || fail "sacct refuses the jobs from $(clock "$from") to $(clock "$to"); try a smaller STEP_DAYS"
     from=$to
     sleep 1 # leaves slurmdbd time for others
 done

@@ -35,12 +35,14 @@ within() {
 nodes_are_idle() { [ "$(sinfo --noheader --Node --states=idle --format=%N | sort -u | wc -l)" = 6 ]; }
 no_jobs_wait_or_run() { [ -z "$(squeue --noheader)" ]; }
 
-# One job a line: submission in seconds, user, account, partition, QOS, nodes, tasks, MB a node, GPUs a node, limit in minutes,
+# One job a line: submission in seconds, user, account, partition, QOS, nodes, cores, MB a node, GPUs a node, limit in minutes,
 # run time in seconds, and seconds from the submission to its cancellation, if it is cancelled. A generator of Park and Miller
 # draws them, so that each awk makes the same jobs.
+# A further job is an array whose tasks run one after the other.
 count=200
+tasks=4
 jobs() {
-    awk -v count=$count '
+    awk -v count=$((count - tasks)) '
     function draw(n) { state = (state * 16807) % 2147483647; return state % n }
     BEGIN {
         state = 2022
@@ -51,13 +53,13 @@ jobs() {
             user = 1 + draw(3)
             partition = draw(3) ? "batch" : "short"
             nodes = draw(8) ? 1 : 2
-            tasks = nodes * (1 + (draw(3) ? draw(2) : draw(4)))
+            cores = nodes * (1 + (draw(3) ? draw(2) : draw(4)))
             # Many short jobs, and few long ones.
             run = draw(3) ? 1 + draw(15) : 15 + draw(46)
             limit = 1 + int(run / 60) + draw(4)
             # Few outlive their limit.
             if (job % 60 == 30) { run = 150; limit = 1 }
-            print int(job * 1.3), users[user], accounts[user], partition, classes[1 + draw(5)], nodes, tasks, 500 * (1 + draw(5)), \
+            print int(job * 1.3), users[user], accounts[user], partition, classes[1 + draw(5)], nodes, cores, 500 * (1 + draw(5)), \
                 draw(10) ? 0 : 1, limit, run, job % 45 == 20 ? 6 : ""
         }
     }'
@@ -136,12 +138,13 @@ CONF
     echo "$zero" >"$record/zero"
     scontrol create reservation reservation=mueller starttime="now+150" duration=2 nodes=n6 users=root flags=maint >>"$record/sbatch"
     disturb "$zero" >"$record/disturb" 2>&1 &
-    local disturbing=$! number=0 submit user account partition class nodes tasks memory gpus limit run cancel job
-    while read -r submit user account partition class nodes tasks memory gpus limit run cancel; do
+    local disturbing=$! number=0 submit user account partition class nodes cores memory gpus limit run cancel job
+    sbatch --quiet --array="1-$tasks%1" --uid=sys --gid=sys --account=biology --time=1 --output=/dev/null --chdir=/ --wrap="sleep 8" 2>>"$record/sbatch"
+    while read -r submit user account partition class nodes cores memory gpus limit run cancel; do
         number=$((number + 1))
         while [ "$(date +%s)" -lt $((zero + submit)) ]; do sleep 0.1; done
         job=$(sbatch --parsable --job-name="secret-$number" --uid="$user" --gid="$user" --account="$account" --partition="$partition" \
-            --qos="$class" --nodes="$nodes" --ntasks="$tasks" --mem="$memory" --gres="gpu:$gpus" --time="$limit" --requeue \
+            --qos="$class" --nodes="$nodes" --ntasks="$cores" --mem="$memory" --gres="gpu:$gpus" --time="$limit" --requeue \
             --output=/dev/null --chdir=/ --wrap="sleep $run" 2>>"$record/sbatch")
         [ -z "$cancel" ] || { sleep "$cancel"; scancel "$job"; } &
     done < <(jobs)
