@@ -50,7 +50,7 @@ cluster=$(sed -n 's/^ClusterName *= *//p' "$raw/config.txt")
 
 # What the database knows besides jobs. A site without these parts can still be imported.
 account() {
-    sacctmgr --readonly --parsable2 show "$@" 2>"$raw/error" || { warn "no '$1' of the accounting: $(head -n 1 "$raw/error")"; : >"$raw/refused"; }
+    sacctmgr --readonly --parsable2 show "$@" 2>"$raw/error" || { warn "no '$1' of the accounting: $(head -n 1 "$raw/error")"; }
 }
 account qos >"$raw/qos.txt"
 account association where cluster="$cluster" format=Cluster,Account,User,Partition,ParentName,Share,Priority,GrpJobs,GrpSubmit,GrpWall,GrpTRES,GrpTRESMins,GrpTRESRunMins,MaxJobs,MaxSubmit,MaxWall,MaxTRES,MaxTRESPerNode,MaxTRESMins,QOS,DefaultQOS >"$raw/assoc.txt"
@@ -64,7 +64,7 @@ account reservation where start="$(clock "$start")" end="$(clock "$end")" format
 known=$(sacct --helpformat) || fail "sacct does not answer, and a dump without jobs is of no use"
 columns=
 for column in JobIDRaw JobID Submit Eligible Start End ElapsedRaw Suspended TimelimitRaw State ReqCPUS AllocCPUS ReqNodes NNodes ReqMem \
-    ReqTRES AllocTRES Partition QOS Account User Priority Reservation Reason Flags Restarts NodeList Constraints; do
+    ReqTRES AllocTRES Partition QOS QOSREQ Account User Priority Reservation ReqReservation Reason Flags Restarts Licenses Exclusive NodeList Constraints; do
     if echo "$known" | grep -qw "$column"; then columns=${columns:+$columns,}$column; fi
 done
 states=BF,CA,CD,DL,F,NF,OOM,PD,PR,R,RQ,S,TO
@@ -111,13 +111,13 @@ function renamed(letter, list,   names, number, i, sign, name, text) {
 }
 BEGIN {
     kind["User"] = kind["Users"] = kind["AllowUsers"] = "u"
-    kind["Account"] = kind["Accounts"] = kind["ParentName"] = kind["AllowAccounts"] = kind["DenyAccounts"] = "a"
+    kind["Account"] = kind["Accounts"] = kind["ParentName"] = kind["Par Name"] = kind["AllowAccounts"] = kind["DenyAccounts"] = "a"
     kind["Groups"] = kind["AllowGroups"] = "g"
-    kind["Reservation"] = kind["ReservationName"] = kind["Name", "past-reservations.txt"] = "r"
+    kind["Reservation"] = kind["ReqReservation"] = kind["ReservationName"] = kind["Name", "past-reservations.txt"] = "r"
     # Free texts have spaces and may look like settings, so only these settings stay. Partitions have no free text.
     wanted["nodes.txt"] = "^(NodeName|Arch|CPUTot|CPUEfctv|CoresPerSocket|Sockets|Boards|ThreadsPerCore|CoreSpecCount|CPUSpecList|MemSpecLimit|AvailableFeatures|ActiveFeatures|Gres|RealMemory|TmpDisk|State|Weight|MCS_label|Partitions|CfgTRES)$"
     wanted["partitions.txt"] = "."
-    wanted["reservations.txt"] = "^(ReservationName|StartTime|EndTime|Duration|Nodes|NodeCnt|CoreCnt|Features|PartitionName|Flags|TRES|Users|Groups|Accounts|Licenses|State|MaxStartDelay)$"
+    wanted["reservations.txt"] = "^(ReservationName|StartTime|EndTime|Duration|Nodes|NodeCnt|CoreCnt|Features|PartitionName|AllowedPartitions|QOS|Flags|TRES|Users|Groups|Accounts|Licenses|State|MaxStartDelay)$"
     wanted["config.txt"] = "^(ClusterName|SLURM_VERSION|Priority[^S].*|Scheduler(Type|Parameters)|SelectType.*|Preempt.*|AccountingStorage(Enforce|TRES)|(Def|Max)Mem.*|Max(ArraySize|JobCount)|EnforcePartLimits|OverTimeLimit|ResvOverRun|KillWait|CompleteWait|JobRequeue|GresTypes|Licenses|(Suspend|Resume)(Time|Timeout|Rate)|FairShareDampeningFactor|TopologyPlugin|DependencyParameters|Slurmd(Timeout|Parameters)|ReturnToService|PrivateData)$"
     # Reasons that Slurm itself writes, without what follows.
     usual = "^(Not responding|Node unexpectedly rebooted|Kill task failed|Prolog error|Epilog error|Low [A-Za-z]+|Node (Down|Failure))"
