@@ -68,7 +68,7 @@ pub use haggle_workflows::schedule::StaticAlgorithm;
 pub use haggle_workflows::shapes::WorkflowShape;
 pub use haggle_workloads::failures::FailureStart;
 pub use haggle_workloads::failures::recorded::RecordFormat;
-pub use haggle_workloads::logs::LogFormat;
+pub use haggle_workloads::logs::{LogFormat, LoggedDemand};
 pub use haggle_workloads::rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
     PartialExecution, ProcessorsFrom, SubmitOrder, TooWide, ZeroRunTime,
@@ -101,7 +101,7 @@ pub use independent_jobs::IndependentJobs;
 pub use initial::{GridInitialJob, InitialJob, InitialUse};
 pub use iterative::{IterativeApplications, IterativeMachine};
 pub use law::{Law, TimeLaw};
-pub use log_reading::LogReading;
+pub use log_reading::{LogNames, LogReading};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
 pub use maintenance::Maintenance;
 pub use mapping::Mapping;

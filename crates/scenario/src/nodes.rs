@@ -11,6 +11,7 @@ impl Workload {
     pub fn has_demands(&self) -> bool {
         let mut listed = self.jobs.iter().flatten();
         listed.any(|job| InlineJob::wishes(job).is_some())
+            || !self.reading.demands.is_empty()
             || self.steps.iter().any(|step| matches!(step, Step::Demand { .. }))
     }
 }

@@ -262,9 +262,10 @@ impl<L: LogReader> CleanJobs<L> {
             };
             self.tally.lines += 1;
             self.tally.line = self.reader.line();
-            let Some(job) = self.clean(&record) else {
+            let Some(mut job) = self.clean(&record) else {
                 continue;
             };
+            job.demand = self.reader.demand(job.processors).map(Box::new);
             if job.submit < self.previous {
                 if self.rules.order == SubmitOrder::Require {
                     return Err(WorkloadError::OutOfOrder {

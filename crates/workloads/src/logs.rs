@@ -24,7 +24,7 @@ mod names;
 mod notes;
 mod pbs;
 mod reader;
-mod slurm;
+pub mod slurm;
 mod source;
 mod table;
 mod text;
@@ -37,12 +37,15 @@ use std::sync::Arc;
 
 pub use batsim::{BatsimJobs, BatsimVersion, BatsimWorkload};
 pub use error::{LogError, LogProblem};
+pub use names::Numbered;
 pub(crate) use notes::{FirstLines, keep_line};
 pub use notes::{Note, NoteKind, Notes};
 use reader::{Reader, Records};
 pub use table::Mapping;
 pub use writer::LogWriter;
 pub use zone::Zone;
+
+use haggle_model::Demand;
 
 use crate::error::WorkloadError;
 use crate::lines;
@@ -72,6 +75,18 @@ haggle_model::words! {
     }
 }
 
+haggle_model::words! {
+    /// A resource beside processors for which jobs ask as their records say.
+    pub enum LoggedDemand {
+        /// The number of nodes that the user asked for. A job that ran on one node needs one.
+        Nodes = "nodes",
+        /// Memory.
+        Memory = "memory",
+        /// Accelerators.
+        Gpus = "gpus",
+    }
+}
+
 /// The way in which a log is read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -87,15 +102,25 @@ pub struct Options {
     /// Columns that are kept unchanged although a record has no place for them; `all` = all of them. A log in
     /// the Standard Workload Format keeps all of its columns.
     pub keep: Vec<String>,
+    /// Names whose numbers are stated.
+    pub names: Numbered,
+    /// Resources for which jobs ask as their records say.
+    pub demands: Vec<LoggedDemand>,
 }
 
 impl Options {
     /// Refuses options that have no effect on a format.
     fn check(&self, format: LogFormat) -> Result<(), LogProblem> {
-        use LogFormat::{Batsim, Csv, Gwf, Parquet, Sacct, Swf};
+        use LogFormat::{Batsim, Csv, Gwf, Parquet, Sacct, SacctJson, Swf};
         let problem = match format {
             Swf if !self.keep.is_empty() => {
                 "a log in Standard Workload Format keeps all of its columns, so no columns to keep can be chosen"
+            }
+            Swf | Batsim if !self.names.is_empty() => {
+                "numbers of names are stated, but a log of this format has no names; remove them, or name another format"
+            }
+            format if !self.demands.is_empty() && !matches!(format, Sacct | SacctJson) => {
+                "jobs of this format state no nodes and accelerators; remove `demands`, or use the step `demand` for their memory"
             }
             Swf | Gwf | Batsim if self.zone.is_some() => {
                 "times of this format have no time zone; remove the time zone, or name another format"
@@ -283,6 +308,12 @@ pub trait LogReader {
     /// Values of the last record in the further columns, in their order; empty = no value.
     fn further(&self) -> Vec<String>;
 
+    /// The demand of the last record, as a job of so many processors; `None` if it asks for no more than them, or if
+    /// demands are not read.
+    fn demand(&mut self, _processors: u32) -> Option<Demand> {
+        None
+    }
+
     /// Records so far whose further columns a user of the fields alone should know about.
     fn wider(&self) -> u64 {
         0
@@ -363,6 +394,10 @@ impl LogReader for Box<dyn LogReader + Send> {
 
     fn further(&self) -> Vec<String> {
         (**self).further()
+    }
+
+    fn demand(&mut self, processors: u32) -> Option<Demand> {
+        (**self).demand(processors)
     }
 
     fn wider(&self) -> u64 {

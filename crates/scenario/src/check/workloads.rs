@@ -6,7 +6,7 @@ use std::fmt::Display;
 use super::names::{Known, Names};
 use super::rule::{Refusal, Sources, Words, item, refuse};
 use super::{Check, Logs};
-use crate::file::{InlineJob, Law, LogFormat, LogReading, Step, TimeLaw, Workload};
+use crate::file::{InlineJob, Law, LogFormat, LogNames, LogReading, Step, TimeLaw, Workload};
 use crate::log_path;
 use crate::quantity::TimeSpan;
 use crate::workload::step_problem;
@@ -36,6 +36,10 @@ const READING: &[Refusal<LogReading>] = &[
         "`columns` names the fields of a log of sacct without a line of names", "not used", "add `format = \"sacct\"`, or remove `columns`"),
     refuse("mapping", |it, ()| it.mapping.is_some() && it.format.is_some_and(|format| ![LogFormat::Csv, LogFormat::Parquet].contains(&format)),
         "`mapping` is for tables of jobs", "not used", "remove it, or write `format = \"csv\"` or `\"parquet\"`"),
+    refuse("names", |it, ()| it.names != LogNames::default() && matches!(it.format, Some(LogFormat::Swf | LogFormat::Batsim)),
+        "a log of this format has numbers, and no names", "not used", "remove `names`"),
+    refuse("demands", |it, ()| !it.demands.is_empty() && !matches!(it.format, None | Some(LogFormat::Sacct | LogFormat::SacctJson)),
+        "jobs of a log of this format state no nodes and accelerators", "not read", "remove it, or add a step `demand` with `memory-from`"),
     refuse("format", |it, ()| it.mapping.is_none() && matches!(it.format, Some(LogFormat::Csv | LogFormat::Parquet)),
         "a table of jobs needs a mapping of its columns", "without `mapping`", "add `mapping`, a file that docs/formats.md describes"),
 ];
@@ -99,9 +103,24 @@ impl Check<'_> {
                 if let Some(mapping) = &workload.reading.mapping {
                     self.check_file(&path.key("mapping"), "mapping", mapping);
                 }
+                self.check_listed_names(&path.key("names"), &workload.reading.names);
             }
             for (index, step) in workload.steps.iter().enumerate() {
                 self.check_step(&path.key("step").index(index), step);
+            }
+        }
+    }
+
+    /// A name has one number.
+    fn check_listed_names(&mut self, path: &Path, names: &LogNames) {
+        for (key, list) in names.lists() {
+            let mut known = BTreeSet::new();
+            for (index, name) in list.iter().enumerate() {
+                if !known.insert(name) {
+                    let path = path.key(key).index(index);
+                    let message = format!("\"{name}\" stands twice in `{key}`");
+                    self.report(&path, message, "a second time", "list each name once");
+                }
             }
         }
     }

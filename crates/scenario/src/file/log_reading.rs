@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LogFormat;
+use super::{LogFormat, LoggedDemand};
 use crate::quantity::TimeZone;
 #[cfg(feature = "clap")]
 use crate::vocabulary::parser;
@@ -33,6 +33,46 @@ pub struct LogReading {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub mapping: Option<String>,
+    /// Resources beside processors for which jobs ask as their records say, on providers with nodes. Logs of sacct have
+    /// them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub demands: Vec<LoggedDemand>,
+    /// Names of the log whose numbers are stated; without it, names have numbers in the order in which the log has them.
+    #[serde(skip_serializing_if = "LogNames::is_empty")]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub names: LogNames,
+}
+
+/// Names of a log whose numbers are stated: the first name of each list has the number 1. Names that are not listed have
+/// the numbers behind them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct LogNames {
+    /// Of users.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<String>,
+    /// Of groups, or of accounts in a log without groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// Of queues, or of qualities of service in a log of sacct.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<String>,
+    /// Of partitions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<String>,
+}
+
+impl LogNames {
+    fn is_empty(&self) -> bool {
+        *self == LogNames::default()
+    }
+
+    /// The lists, each with its key.
+    pub fn lists(&self) -> [(&'static str, &[String]); 4] {
+        let LogNames { users, groups, queues, partitions } = self;
+        [("users", users), ("groups", groups), ("queues", queues), ("partitions", partitions)]
+    }
 }
 
 impl LogReading {

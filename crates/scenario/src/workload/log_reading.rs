@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use haggle_workloads::logs::{LogError, Mapping, Options};
+use haggle_workloads::logs::{LogError, Mapping, Numbered, Options};
 
 use crate::file::LogReading;
 
@@ -15,6 +15,13 @@ impl LogReading {
             columns: self.columns.clone(),
             mapping: mapping.map(Mapping::open).transpose()?,
             keep: Vec::new(),
+            names: Numbered {
+                users: self.names.users.clone(),
+                groups: self.names.groups.clone(),
+                queues: self.names.queues.clone(),
+                partitions: self.names.partitions.clone(),
+            },
+            demands: self.demands.clone(),
         })
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Partition", "between") => Role::Names(&[Provider, Metascheduler, User, Grid]),
         ("Header", "description") | ("Figure", "title" | "label") => Role::Text,
         ("Workload", "log") => Role::Log,
-        ("LogReading", "columns" | "mapping") => Role::Text,
+        ("LogReading", "columns" | "mapping") | ("LogNames", _) => Role::Text,
         ("Recorded", "log") => Role::Record,
         ("Plans", "loads") => Role::Loads,
         ("Provider", "initial-file") => Role::StartState,

@@ -88,11 +88,11 @@ impl Gwf {
             kept,
             dropped,
             places: Vec::new(),
-            users: Names::default(),
-            groups: Names::default(),
+            users: Names::of(&options.names.users),
+            groups: Names::of(&options.names.groups),
             executables: Names::default(),
-            queues: Names::default(),
-            partitions: Names::default(),
+            queues: Names::of(&options.names.queues),
+            partitions: Names::of(&options.names.partitions),
             notes: Notes::default(),
         })
     }

@@ -7,11 +7,37 @@ use crate::swf::HeaderLine;
 /// Most names of a kind: more names are more likely a wrong column.
 const NAMES_MAX: usize = 1_000_000;
 
+/// Names of a log whose numbers are stated: the first name of a list has the number 1. Names that are not listed have
+/// the numbers behind them, in the order in which the log has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbered {
+    /// Of users.
+    pub users: Vec<String>,
+    /// Of groups.
+    pub groups: Vec<String>,
+    /// Of queues.
+    pub queues: Vec<String>,
+    /// Of partitions.
+    pub partitions: Vec<String>,
+}
+
+impl Numbered {
+    /// True if no name is listed.
+    pub fn is_empty(&self) -> bool {
+        *self == Numbered::default()
+    }
+}
+
 /// Names in the order in which they were met, numbered from 1.
 #[derive(Default)]
 pub(super) struct Names(BTreeMap<Box<str>, i32>);
 
 impl Names {
+    /// Names that have their numbers already.
+    pub(super) fn of(listed: &[String]) -> Names {
+        Names(listed.iter().map(|name| Box::from(name.as_str())).zip(1..).collect())
+    }
+
     /// The number of a name; `None` if there are too many names.
     pub(super) fn number(&mut self, name: &str) -> Option<i32> {
         if let Some(&number) = self.0.get(name) {
@@ -51,5 +77,11 @@ mod tests {
         let found = ["long", "debug", "long"].map(|name| names.number(name));
         assert_eq!(found, [Some(1), Some(2), Some(1)]);
         assert_eq!(names.in_order(), [(1, "long"), (2, "debug")]);
+    }
+
+    #[test]
+    fn listed_names_have_the_first_numbers() {
+        let mut names = Names::of(&["night".to_owned(), "long".to_owned()]);
+        assert_eq!(["debug", "long"].map(|name| names.number(name)), [Some(3), Some(2)]);
     }
 }

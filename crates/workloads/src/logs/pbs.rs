@@ -72,9 +72,9 @@ impl Pbs {
             keep: options.keep.clone(),
             kept: None,
             further: Vec::new(),
-            users: Names::default(),
-            groups: Names::default(),
-            queues: Names::default(),
+            users: Names::of(&options.names.users),
+            groups: Names::of(&options.names.groups),
+            queues: Names::of(&options.names.queues),
             notes: Notes::default(),
         }
     }

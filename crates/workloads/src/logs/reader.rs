@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use haggle_model::Demand;
+
 use super::LogReader;
 use super::error::LogError;
 use super::notes::Notes;
@@ -33,6 +35,11 @@ pub(super) trait Records {
 
     /// Values of the last record in these columns.
     fn further(&self) -> Vec<String>;
+
+    /// The demand of the last record, as a job of so many processors.
+    fn demand(&mut self, _processors: u32) -> Option<Demand> {
+        None
+    }
 }
 
 /// Reads the records of a format, up to the first error.
@@ -91,5 +98,9 @@ impl<F: Records> LogReader for Reader<F> {
 
     fn further(&self) -> Vec<String> {
         self.records.further()
+    }
+
+    fn demand(&mut self, processors: u32) -> Option<Demand> {
+        self.records.demand(processors)
     }
 }

@@ -1,15 +1,19 @@
 //! The accounting of Slurm: the record of a job, in whichever form it was written, as 18 fields.
 
+mod demand;
 pub(super) mod json;
 pub(super) mod sacct;
 mod state;
 mod units;
+pub mod values;
 
 use super::error::LogProblem;
-use super::names::Names;
+use super::names::{Names, Numbered};
 use super::notes::{NoteKind, Notes};
+use super::{LoggedDemand, Options};
 use crate::swf::{HeaderLine, SwfRecord, UNKNOWN_SPAN};
-use haggle_model::{Span, Time};
+use demand::Asked;
+use haggle_model::{Demand, Span, Time};
 
 pub(super) use state::State;
 
@@ -28,6 +32,9 @@ pub(super) struct SlurmJob<'a> {
     pub(super) allocated: Option<i64>,
     pub(super) requested: Option<i64>,
     pub(super) nodes: Option<i64>,
+    /// Fewest nodes that its user asked for.
+    pub(super) least_nodes: Option<i64>,
+    pub(super) gpus: Option<i64>,
     pub(super) memory: Option<Memory>,
     /// Time of all of its processors.
     pub(super) processor_time: Option<Span>,
@@ -67,16 +74,36 @@ pub(super) enum Label<'a> {
 }
 
 /// Facts beyond one record of a log: the numbers of its names, and the record before.
-#[derive(Default)]
 pub(super) struct Accounting {
     users: Names,
     groups: Names,
     qualities: Names,
     partitions: Names,
     previous: Option<i64>,
+    /// Resources of the last job beside processors; `None` if they are not read.
+    asked: Option<Asked>,
+    demands: Vec<LoggedDemand>,
 }
 
 impl Accounting {
+    pub(super) fn new(options: &Options) -> Accounting {
+        let Numbered { users, groups, queues, partitions } = &options.names;
+        Accounting {
+            users: Names::of(users),
+            groups: Names::of(groups),
+            qualities: Names::of(queues),
+            partitions: Names::of(partitions),
+            previous: None,
+            asked: (!options.demands.is_empty()).then(Asked::default),
+            demands: options.demands.clone(),
+        }
+    }
+
+    /// The demand of the last job, if it runs on so many processors.
+    pub(super) fn demand(&self, processors: u32, notes: &mut Notes, line: u64) -> Option<Demand> {
+        self.asked?.demand(processors, notes, line)
+    }
+
     /// The 18 fields of a job.
     pub(super) fn record(
         &mut self,
@@ -88,6 +115,9 @@ impl Accounting {
         if self.previous.replace(job.number) == Some(job.number) {
             let fact = "one more run of the job above, which was requeued: a job of its own";
             note(NoteKind::Changed, fact);
+        }
+        if let Some(asked) = &mut self.asked {
+            *asked = Asked::of(job, &self.demands);
         }
         let submit = job.submit.unwrap_or(Time::ZERO + UNKNOWN_SPAN);
         let processors = job.allocated.or(job.requested).filter(|&count| count > 0);

@@ -16,7 +16,7 @@ pub use mapping::Mapping;
 
 use super::error::{LogError, LogProblem, printable};
 use super::keep::Kept;
-use super::names::Names;
+use super::names::{Names, Numbered};
 use super::notes::{NoteKind, Notes};
 use super::reader::Records;
 use super::source::Source;
@@ -130,13 +130,24 @@ struct Place<U> {
 }
 
 /// Numbers of names.
-#[derive(Default)]
 struct Labels {
     users: Names,
     groups: Names,
     executables: Names,
     queues: Names,
     partitions: Names,
+}
+
+impl Labels {
+    fn of(names: &Numbered) -> Labels {
+        Labels {
+            users: Names::of(&names.users),
+            groups: Names::of(&names.groups),
+            executables: Names::default(),
+            queues: Names::of(&names.queues),
+            partitions: Names::of(&names.partitions),
+        }
+    }
 }
 
 impl Table {
@@ -192,7 +203,7 @@ impl Table {
             kept,
             dropped,
             clock: Clock::new(zone),
-            labels: Labels::default(),
+            labels: Labels::of(&options.names),
             notes: Notes::default(),
             count: 0,
         })

@@ -19,7 +19,7 @@ use super::super::reader::Records;
 use super::super::source::Source;
 use super::{Accounting, Label, Limit, Memory, SlurmJob, State};
 use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord};
-use haggle_model::{Span, Time};
+use haggle_model::{Demand, Span, Time};
 
 const WANTED: &[&str] = &["jobs"];
 
@@ -64,7 +64,7 @@ impl SacctJson {
             header: options.header(),
             others: OtherMembers::new(&USED, options.keep.clone()),
             further: Vec::new(),
-            accounting: Accounting::default(),
+            accounting: Accounting::new(options),
             notes: Notes::default(),
         }
     }
@@ -177,6 +177,8 @@ struct Tres<'a> {
 struct Resource<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    name: Option<Cow<'a, str>>,
     #[serde(default)]
     count: Number,
 }
@@ -259,6 +261,8 @@ impl<'a> JobMembers<'a> {
             requested: positive(self.required.processors)
                 .or_else(|| processors(&self.tres.requested)),
             nodes: resource(&self.tres.allocated, "node").or_else(|| positive(self.nodes?)),
+            least_nodes: resource(&self.tres.requested, "node"),
+            gpus: gpus(&self.tres.requested).or_else(|| gpus(&self.tres.allocated)),
             memory: self.memory(notes, line),
             processor_time: total.map(|total| total + Span::from_micros(micros)),
             user: label(self.user.as_deref()),
@@ -311,6 +315,17 @@ impl<'a> JobMembers<'a> {
 
 fn resource(list: &[Resource<'_>], kind: &str) -> Option<i64> {
     list.iter().find(|it| it.kind == kind).and_then(|it| positive(it.count))
+}
+
+/// Accelerators: those of all types together, or else the sum of the types.
+fn gpus(list: &[Resource<'_>]) -> Option<i64> {
+    let named = |wanted: fn(&str) -> bool| {
+        let is =
+            move |it: &&Resource<'_>| it.kind == "gres" && it.name.as_deref().is_some_and(wanted);
+        let counts = list.iter().filter(is).filter_map(|it| positive(it.count));
+        counts.reduce(i64::saturating_add)
+    };
+    named(|name| name == "gpu").or_else(|| named(|name| name.starts_with("gpu:")))
 }
 
 fn positive(number: Number) -> Option<i64> {
@@ -380,6 +395,10 @@ impl Records for SacctJson {
 
     fn columns(&self) -> &[String] {
         self.others.names()
+    }
+
+    fn demand(&mut self, processors: u32) -> Option<Demand> {
+        self.accounting.demand(processors, &mut self.notes, self.json.source.line)
     }
 
     fn further(&self) -> Vec<String> {

@@ -27,7 +27,7 @@ use super::super::zone::{A_TIME, Clock};
 use super::units::{self, Id};
 use super::{Accounting, Label, Memory, SlurmJob, State};
 use crate::swf::{HeaderLine, Malformed, SwfHeader, SwfRecord};
-use haggle_model::{Span, Time};
+use haggle_model::{Demand, Span, Time};
 
 /// Reads records one by one.
 pub(in super::super) struct Sacct {
@@ -65,7 +65,7 @@ impl Sacct {
             fields,
             split,
             clock: Clock::new(options.zone.clone()),
-            accounting: Accounting::default(),
+            accounting: Accounting::new(options),
             notes: Notes::default(),
         })
     }
@@ -204,6 +204,8 @@ impl<'a> Row<'a> {
             allocated: self.count(Field::AllocCpus, Field::AllocTres, b"cpu")?,
             requested: self.count(Field::ReqCpus, Field::ReqTres, b"cpu")?,
             nodes: self.count(Field::Nodes, Field::AllocTres, b"node")?,
+            least_nodes: self.read(Field::ReqNodes, "a number", units::whole)?,
+            gpus: self.gpus(),
             memory,
             processor_time: self.read(Field::TotalCpu, A_LENGTH, units::span)?,
             user: self.number_or_name(Field::Uid, Field::User)?,
@@ -239,6 +241,12 @@ impl<'a> Row<'a> {
     ) -> Result<Option<i64>, (usize, LogProblem)> {
         let stated = self.read(field, "a number", units::whole)?;
         Ok(stated.or_else(|| units::resource(self.known(list)?, kind)))
+    }
+
+    /// Accelerators that the job asked for, or else those that it got.
+    fn gpus(&self) -> Option<i64> {
+        let lists = [Field::ReqTres, Field::AllocTres].into_iter();
+        lists.filter_map(|list| units::gpus(self.known(list)?)).next()
     }
 
     fn memory(&self, notes: &mut Notes, line: u64) -> Result<Option<Memory>, (usize, LogProblem)> {
@@ -311,6 +319,10 @@ impl Records for Sacct {
 
     fn columns(&self) -> &[String] {
         self.fields.kept().names()
+    }
+
+    fn demand(&mut self, processors: u32) -> Option<Demand> {
+        self.accounting.demand(processors, &mut self.notes, self.text.source.line)
     }
 
     fn further(&self) -> Vec<String> {

@@ -81,6 +81,18 @@ pub(super) fn resource(text: &[u8], kind: &[u8]) -> Option<i64> {
     parts.find_map(|part| whole(part.strip_prefix(kind)?.strip_prefix(b"=")?))
 }
 
+/// The accelerators in a list of resources, of all types together: `gres/gpu=4,gres/gpu:a100=4` are four.
+pub(super) fn gpus(text: &[u8]) -> Option<i64> {
+    if let Some(all) = resource(text, b"gres/gpu") {
+        return Some(all);
+    }
+    let typed = text.split(|&byte| byte == b',').filter_map(|part| {
+        let part = part.strip_prefix(b"gres/gpu:")?;
+        whole(&part[memchr::memchr(b'=', part)? + 1..])
+    });
+    typed.reduce(i64::saturating_add)
+}
+
 /// The number of a job or of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
@@ -199,5 +211,9 @@ mod tests {
         let list = b"billing=64,cpu=16,gres/gpu=4,mem=8G,node=2";
         assert_eq!((resource(list, b"cpu"), resource(list, b"node")), (Some(16), Some(2)));
         assert_eq!(resource(list, b"gpu"), None);
+        assert_eq!(gpus(list), Some(4));
+        assert_eq!(gpus(b"cpu=2,gres/gpu:a100=1,gres/gpu:k80=2"), Some(3));
+        assert_eq!(gpus(b"cpu=2,gres/gpu=3,gres/gpu:a100=1,gres/gpu:k80=2"), Some(3));
+        assert_eq!(gpus(b"cpu=2,gres/gpuutil=3"), None);
     }
 }

@@ -26,6 +26,7 @@ pub(super) enum Field {
     AllocTres,
     ReqTres,
     Nodes,
+    ReqNodes,
     ReqMem,
     TotalCpu,
     Uid,
@@ -37,7 +38,7 @@ pub(super) enum Field {
 }
 
 /// The names of each field, in the order of [`Field`].
-const NAMES: [&[&str]; 24] = [
+const NAMES: [&[&str]; 25] = [
     &["JobIDRaw"],
     &["JobID"],
     &["Submit"],
@@ -54,6 +55,7 @@ const NAMES: [&[&str]; 24] = [
     &["AllocTRES"],
     &["ReqTRES"],
     &["NNodes", "AllocNodes", "ReqNodes"],
+    &["ReqNodes"],
     &["ReqMem"],
     &["TotalCPU"],
     &["UID"],
@@ -106,7 +108,10 @@ impl Fields {
             // Names of one field stand for one fact, except users' names beside their numbers, and lists
             // of resources, of which only a part is used.
             .filter(|(all, _)| {
-                !matches!(all[0], "AllocTRES" | "ReqTRES" | "NNodes" | "User" | "Group")
+                !matches!(
+                    all[0],
+                    "AllocTRES" | "ReqTRES" | "NNodes" | "ReqNodes" | "User" | "Group"
+                )
             })
             .flat_map(|(all, _)| all.iter().filter_map(|name| place(name)))
             .collect();
@@ -181,6 +186,7 @@ impl Fields {
                 Field::AllocCpus,
                 Field::ReqCpus,
                 Field::Nodes,
+                Field::ReqNodes,
                 Field::Uid,
                 Field::Gid,
             ]
