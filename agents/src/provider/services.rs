@@ -180,7 +180,11 @@ impl Services {
 
     fn on_timer(&mut self, turn: &mut Turn<'_>, timer: Timer) -> bool {
         match timer {
-            Timer::RunEnds { slot } => self.on_run_ended(turn, Slot(slot)),
+            Timer::RunEnds { slot } => {
+                if !self.end_of_drained(turn, Slot(slot)) {
+                    self.on_run_ended(turn, Slot(slot));
+                }
+            }
             Timer::PlanEnds { slot } => {
                 self.jobs.on_plan_ended(turn, Slot(slot));
                 self.break_displaced(turn);

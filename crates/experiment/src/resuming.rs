@@ -19,5 +19,6 @@ pub(super) fn on_failure(
             OnFailure::Resume(checkpoints::of_rigid_jobs(scenario, provider, it)?)
         }
         file::OnFailure::Fail => OnFailure::Fail,
+        file::OnFailure::Drain => OnFailure::Drain,
     })
 }

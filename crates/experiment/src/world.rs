@@ -423,7 +423,7 @@ impl Stage {
         let nature = Nature::new(nodes.iter().map(members).collect());
         let mut named = BTreeSet::new();
         let again = tables.iter().flat_map(|table| &table.of).any(|owner| !named.insert(owner));
-        // Only failures of a change may come beside others of the same owner.
+        // Failures of a change may come beside others of the same processors.
         let nature = if again { nature.overlapping() } else { nature };
         let due = Box::new(begun.into_iter().chain(outages));
         let resources = nodes.len() as u64;

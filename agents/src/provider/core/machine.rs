@@ -100,6 +100,8 @@ pub(in crate::provider) struct Machine {
     free: ProcessorSet,
     /// Processors that have failed.
     down: ProcessorSet,
+    /// Processors that fail when their work ends.
+    draining: ProcessorSet,
     /// Processors that are closed for maintenance.
     closed: ProcessorSet,
     seen: SeenByNodes,
@@ -135,6 +137,7 @@ impl Machine {
             size,
             free: ProcessorSet::range(0, size),
             down: ProcessorSet::new(),
+            draining: ProcessorSet::new(),
             closed: ProcessorSet::new(),
             seen: SeenByNodes::new(size, node),
             running: Running::default(),
@@ -247,6 +250,18 @@ impl Machine {
         processors
     }
 
+    /// Marks processors that fail when their work ends.
+    pub(in crate::provider) fn drain(&mut self, processors: &ProcessorSet) {
+        self.draining.insert_all(processors);
+    }
+
+    /// Unmarks the processors among `ending` that fail now, and returns them.
+    pub(in crate::provider) fn drained(&mut self, ending: &ProcessorSet) -> ProcessorSet {
+        let drained = self.draining.intersection(ending);
+        self.draining.remove_all(&drained);
+        drained
+    }
+
     /// Failed processors, which no attempt has, start nothing any more. Returns the ones of them
     /// that are not closed. Closed processors run nothing, and count as failed when they would be
     /// opened. All of `failed` are counted by their nodes.
@@ -261,11 +276,12 @@ impl Machine {
         open
     }
 
-    /// Failed processors are up again. Returns them, and the ones of them that are not closed.
+    /// Failed processors are up again, and drained ones do not fail. Returns the failed ones, and the ones of them that are not closed.
     pub(in crate::provider) fn restore(
         &mut self,
         processors: &ProcessorSet,
     ) -> (ProcessorSet, ProcessorSet) {
+        self.draining.remove_all(&self.draining.intersection(processors));
         let restored = self.down.intersection(processors);
         self.down.remove_all(&restored);
         let open = without(&restored, &self.closed);

@@ -31,6 +31,8 @@ pub enum OnFailure {
     Resume(CheckpointRule),
     /// It is over: [`JobOutcome::Failed`](haggle_model::JobOutcome::Failed).
     Fail,
+    /// It goes on to its end, and its failed processors go down then: they are drained.
+    Drain,
 }
 
 impl OnFailure {
@@ -38,7 +40,9 @@ impl OnFailure {
     pub(in crate::provider) fn checkpoints(self) -> CheckpointRule {
         match self {
             OnFailure::Resume(rule) => rule,
-            OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail => CheckpointRule::NEVER,
+            OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail | OnFailure::Drain => {
+                CheckpointRule::NEVER
+            }
         }
     }
 
@@ -50,7 +54,13 @@ impl OnFailure {
 }
 
 impl Services {
-    pub(super) fn on_failed(&mut self, turn: &mut Turn<'_>, processors: ProcessorSet) {
+    pub(super) fn on_failed(&mut self, turn: &mut Turn<'_>, mut processors: ProcessorSet) {
+        if turn.core.config.on_failure == OnFailure::Drain {
+            drain(turn, &mut processors);
+        }
+        if processors.is_empty() {
+            return;
+        }
         let failed = turn.core.machine.fail(processors);
         // From now on ends are recorded only, so nothing starts on processors that fail next.
         turn.tell_later();
@@ -67,6 +77,20 @@ impl Services {
         let provider = turn.core.config.id;
         turn.out.observe(Observation::ProcessorsFailed { provider, processors: failed });
         turn.tell_later().fail(&open, losses);
+    }
+
+    /// The run of a job ends on processors that are drained: they go down now. Returns `false` if there are none.
+    pub(super) fn end_of_drained(&mut self, turn: &mut Turn<'_>, slot: Slot) -> bool {
+        let Some(Piece::Job(_)) = turn.core.pieces.at(slot) else { return false };
+        let mut drained = ProcessorSet::new();
+        for (_, attempt) in turn.core.pieces.at(slot).into_iter().flat_map(Piece::attempts) {
+            drained.insert_all(&turn.core.machine.drained(&attempt.processors));
+        }
+        if drained.is_empty() {
+            return false;
+        }
+        self.on_failed(turn, drained);
+        true
     }
 
     /// Work in a slot loses its attempts on failed processors.
@@ -204,6 +228,18 @@ impl Services {
             };
         }
     }
+}
+
+/// Takes the processors of running jobs out of failing ones. They go down as the jobs end. A job that ends now is over.
+fn drain(turn: &mut Turn<'_>, failing: &mut ProcessorSet) {
+    let mut busy = ProcessorSet::new();
+    for (_, piece) in turn.core.pieces.iter().filter(|it| matches!(it.1, Piece::Job(_))) {
+        for (_, attempt) in piece.attempts().filter(|it| it.1.end > turn.now) {
+            busy.insert_all(&attempt.processors.intersection(failing));
+        }
+    }
+    failing.remove_all(&busy);
+    turn.core.machine.drain(&busy);
 }
 
 pub(super) fn on_restored(turn: &mut Turn<'_>, processors: &ProcessorSet) {

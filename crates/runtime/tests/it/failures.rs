@@ -96,6 +96,27 @@ fn a_lost_job_can_be_over() {
     assert_eq!(ends(&ran), [(0, 8, done), (-1, 3, JobOutcome::Failed), (5, 7, done)]);
 }
 
+/// The second job ends at 6, after the repair of its processor at 5. The first outage of the test below ends later: the
+/// processor is down from 6 to 9.
+#[test]
+fn a_job_on_a_drained_processor_goes_on() {
+    let done = JobOutcome::Completed;
+    let ran = two_jobs(OnFailure::Drain);
+    assert_eq!(ends(&ran), [(0, 8, done), (0, 6, done), (6, 8, done)]);
+    assert!(!lines(&ran).iter().any(|line| line.contains("fails")));
+
+    let mut setup = Setup::default()
+        .provider(2, Policy::Fcfs)
+        .change(|provider| provider.on_failure = OnFailure::Drain)
+        .user(0, vec![job(1, 0, 10, 8, 1), job(2, 0, 10, 6, 1), job(3, 1, 10, 2, 2)]);
+    setup.failing = vec![(0, ProcessorSet::range(1, 1), vec![(3, 9)])];
+    let ran = setup.run_on_both();
+    assert_eq!(ends(&ran), [(0, 8, done), (0, 6, done), (9, 11, done)]);
+    let lines = lines(&ran);
+    assert!(lines.iter().any(|line| *line == "6 0 | fails [1]"), "{lines:#?}");
+    assert!(lines.iter().any(|line| *line == "9 0 | has back [1]"), "{lines:#?}");
+}
+
 fn resume(interval: i64, cost: i64, recovery: i64) -> OnFailure {
     let [interval, cost, recovery] = [interval, cost, recovery].map(Span::from_secs);
     OnFailure::Resume(CheckpointRule::every(interval, cost, recovery))
@@ -466,6 +487,7 @@ fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
         (0, ..) => OnFailure::Restart,
         (1, ..) => OnFailure::Requeue,
         (2, ..) => OnFailure::Fail,
+        (5, ..) => OnFailure::Drain,
         (3, interval, cost, recovery) => last_failure(interval, cost, recovery),
         (4, interval, cost, recovery) => mean_failure(interval, cost, recovery),
         (STORED, interval, cost, recovery) => stored(resume(interval, cost, recovery), cost),

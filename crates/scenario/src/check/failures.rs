@@ -1,6 +1,7 @@
-//! Failures: each table has one reason, and no provider is in two tables.
+//! Failures: each table has one reason, and no processor is in two tables.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use haggle_model::Time;
 use haggle_workloads::failures::{
@@ -39,7 +40,7 @@ impl Check<'_> {
     pub(super) fn check_failures(&mut self, names: &Names) {
         self.refuse(HORIZON, &Path::root(), (self.scenario, &()), &[]);
         let known = names.owner_list();
-        let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+        let mut failing = BTreeMap::new();
         let mut crashing = BTreeMap::new();
         let mut total = 0;
         for (index, failures) in self.scenario.failures.iter().enumerate() {
@@ -66,30 +67,51 @@ impl Check<'_> {
             }
             // Failures of a change may come beside those of the scenario.
             if index + self.added_failures < self.scenario.failures.len() {
-                self.check_owners(&path, failures, names, &mut lines);
+                self.check_owners(&path, failures, names, &mut failing);
             }
         }
     }
 
-    /// No owner of processors may be in two tables; `lines` are the lines of the tables before.
+    /// No processor may be in two tables; `before` has the processors of each owner in the tables before, with their lines.
     fn check_owners(
         &mut self,
         path: &Path,
         failures: &Failures,
         names: &Names,
-        lines: &mut BTreeMap<String, usize>,
+        before: &mut BTreeMap<String, Vec<(Range<u32>, usize)>>,
     ) {
         let line = self.line(path);
-        let copies = names.copies_meant(&failures.of).into_iter();
-        let mut again = copies.filter_map(|name| Some((lines.insert(name.clone(), line)?, name)));
-        let Some((line, name)) = again.next() else { return };
-        let what = match names.providers.contains_key(&name) {
-            true => "provider",
-            false => self.scenario.owners_of(&name),
+        let mut twice = None;
+        for name in names.copies_meant(&failures.of) {
+            let failing = self.failing_members(failures, &name, names);
+            let others = before.entry(name.clone()).or_default();
+            let shared = |it: &Range<u32>| it.start < failing.end && failing.start < it.end;
+            if twice.is_none() {
+                twice = others.iter().find(|it| shared(&it.0)).map(|it| (it.1, name));
+            }
+            others.push((failing, line));
+        }
+        let Some((line, name)) = twice else { return };
+        let (what, help) = match names.providers.contains_key(&name) {
+            true => (
+                "provider",
+                "name it in one of them, or let other nodes fail by `first-node` and `nodes`",
+            ),
+            false => (self.scenario.owners_of(&name), "name it in one of them"),
         };
         let message = format!("{what} \"{name}\" has failures in two tables");
-        let help = format!("the table on line {line} is about it too; name it in one of them");
+        let help = format!("the table on line {line} is about it too; {help}");
         self.report(&path.key("of"), message, "again", help);
+    }
+
+    /// The members of an owner that a table lets fail, from the first to the last one.
+    fn failing_members(&self, failures: &Failures, name: &str, names: &Names) -> Range<u32> {
+        let Some(&place) = names.providers.get(name) else { return 0..u32::MAX };
+        let provider = &self.scenario.providers[place];
+        let mut nodes = failures.nodes_among(provider.processors, &provider.nodes);
+        let first = nodes.next().unwrap_or(0..0);
+        let end = nodes.last().map_or(first.end, |last| last.end);
+        first.start..end
     }
 
     /// No actor may be named twice; `lines` are the lines of the actors named so far.
@@ -193,6 +215,14 @@ impl Check<'_> {
         let providers = providers.map(|place| &self.scenario.providers[place]);
         let all = Failures { nodes: None, ..failures.clone() };
         let nodes = |it: &Provider| all.count_nodes(it.processors, &it.nodes);
+        if let Some(first) = failures.first_node {
+            let mut providers = providers.clone();
+            if let Some(it) = providers.find(|it| nodes(it) == 0) {
+                let message = format!("provider \"{}\" has no node {first}", it.name);
+                self.report(&path.key("first-node"), message, "too many", "write a smaller number");
+                return;
+            }
+        }
         let few = providers.map(|it| (&it.name, nodes(it))).find(|(_, nodes)| wanted > *nodes);
         if let Some((name, nodes)) = few {
             let message = format!("provider \"{name}\" has {nodes} nodes, not {wanted}");

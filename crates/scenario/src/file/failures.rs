@@ -37,10 +37,14 @@ pub struct Failures {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub processors_per_node: Option<u32>,
-    /// Number of nodes of each provider that fail, the first ones; without it, all.
+    /// Number of nodes of each provider that fail, from `first-node` on; without it, all of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub nodes: Option<u32>,
+    /// Number of the first node that fails, from 1, in the order of the nodes; 1 if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub first_node: Option<u32>,
     /// Spread of failures of a law to other nodes of the same provider; without it, failures do not spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation: Option<Correlation>,
@@ -58,7 +62,12 @@ impl Failures {
             true => own.iter().map(|it| it.count).sum(),
             false => members.div_ceil(self.processors_per_node.unwrap_or(1).max(1)),
         };
-        all.min(self.nodes.unwrap_or(u32::MAX))
+        all.saturating_sub(self.nodes_before()).min(self.nodes.unwrap_or(u32::MAX))
+    }
+
+    /// Number of nodes before the first one that fails.
+    fn nodes_before(&self) -> u32 {
+        self.first_node.map_or(0, |first| first.saturating_sub(1))
     }
 
     /// The members of each of these nodes.
@@ -72,7 +81,7 @@ impl Failures {
             *first = begin.saturating_add(size).min(members);
             Some(begin..*first)
         });
-        nodes.take(self.count_nodes(members, own) as usize)
+        nodes.skip(self.nodes_before() as usize).take(self.count_nodes(members, own) as usize)
     }
 }
 

@@ -284,4 +284,7 @@ pub enum OnFailure {
     Resume,
     /// It ends as failed.
     Fail,
+    /// It continues to its end, and its failed processors go down then. So a record of outages whose effects are in the run
+    /// times of a log already counts once.
+    Drain,
 }

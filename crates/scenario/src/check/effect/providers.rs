@@ -29,7 +29,7 @@ const PROVIDERS: &[Effect<Provider, Serves>] = &[
         "remove it, or add [[failures]] of this provider"),
     effect("on-failure", |it, to| restarts(it) || to.whole || !to.parts, "only parts of jobs come here, and a part that loses its processors ends its agreement",
         "remove it, or let a user or a metascheduler with a `placement` submit to this provider"),
-    effect("max-attempts", |it, to| to.fails && (to.bags || to.placed_again || it.on_failure != Some(OnFailure::Fail)), "no job is started again here",
+    effect("max-attempts", |it, to| to.fails && (to.bags || to.placed_again || !matches!(it.on_failure, Some(OnFailure::Fail | OnFailure::Drain))), "no job is started again here",
         "remove it, or add [[failures]] of this provider that jobs survive"),
     effect("publishes", |_, to| to.parts, "no metascheduler spreads jobs over this provider",
         "remove it, or let a metascheduler with `coallocation` or `mapping` use this provider"),
