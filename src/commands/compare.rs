@@ -1,5 +1,6 @@
 //! `haggle compare`: the differences between two runs, or between two sweeps.
 
+mod owners;
 mod recorded;
 mod sweep;
 mod within;
@@ -11,8 +12,10 @@ use crate::experiment::compare::{
     AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, KeyDifference, MetricPair,
     compare, metrics_of_groups,
 };
+use crate::experiment::compare::owners::of_runs;
 use crate::scenario::quantity::TimeSpan;
 use clap::builder::StringValueParser;
+use haggle_model::Span;
 use haggle_results::metrics::named::spelling;
 use serde_json::json;
 
@@ -41,7 +44,8 @@ use crate::exit::Exit;
   haggle compare sweeps/monday sweeps/tuesday --metric mean_waiting_time
   haggle compare sweeps/monday --against policy=easy  # policies that are better, and by how much
   haggle compare runs/of-log --recorded  # starts beside those in the log
-  haggle compare runs/of-log --recorded --block 1d --json")]
+  haggle compare runs/of-log --recorded --block 1d --json
+  haggle compare runs/easy runs/fcfs --by user  # hours that each user waits more or less")]
 pub(crate) struct Args {
     /// Folder of the first run, or sweep
     #[arg(value_name = "A")]
@@ -56,8 +60,11 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["b", "against", "metrics"])]
     recorded: bool,
     /// Length of the blocks of time that count as independent
-    #[arg(long, value_name = "TIME", default_value = "1w", requires = "recorded")]
+    #[arg(long, value_name = "TIME", default_value = "1w")]
     block: TimeSpan,
+    /// Sum up waiting times by this number of jobs, with intervals: hours that each user, group, queue or partition saved
+    #[arg(long, value_name = "OWNER", conflicts_with = "against")]
+    by: Option<owners::By>,
     /// Number of listed jobs, of those whose starts differ most
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
@@ -73,11 +80,23 @@ pub(crate) struct Args {
 
 /// Compares.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    if args.block.0 <= Span::ZERO {
+        return Err(Error::Unfit {
+            message: "a block of no time has no jobs".to_owned(),
+            hint: "write --block with a time above 0, such as 1d or 1w".to_owned(),
+        });
+    }
     if args.recorded {
         return recorded::run(args);
     }
     let Some(b) = &args.b else { return within::run(args) };
     match (is_sweep(&args.a), is_sweep(b)) {
+        (true, true) if args.by.is_some() => {
+            return Err(Error::Unfit {
+                message: "--by sums up the jobs of two runs, and these are sweeps".to_owned(),
+                hint: "name two runs of them, or leave out --by".to_owned(),
+            });
+        }
         (true, true) => return sweep::run(args, b),
         (false, false) => {}
         (true, false) => return Err(a_run_of(&args.a)),
@@ -85,6 +104,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
     let runs = (open_run(&args.a)?, open_run(b)?);
     let mut comparison = compare(&runs.0, &runs.1, args.jobs)?;
+    if let Some(by) = args.by {
+        comparison.owners = Some(of_runs((&runs.0, &runs.1), by.to_model(), args.block.0.as_secs_f64())?);
+    }
     if !args.metrics.is_empty() {
         // Groups have too many metrics to be listed without a request.
         comparison.metrics.extend(metrics_of_groups(&runs.0, &runs.1)?);
@@ -157,6 +179,9 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison, are_asked: bool) -> Stri
     }
     text.push_str(&format!("\n{}", jobs(&comparison.jobs, comparison.seeds, &comparison.impact)));
     text.push_str(&attempts(&comparison.attempts));
+    if let Some(waits) = &comparison.owners {
+        text.push_str(&owners::as_text(waits, ["A", "B", "B - A"]));
+    }
     text
 }
 

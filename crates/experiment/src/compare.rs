@@ -2,6 +2,7 @@
 //! attempts. Jobs are compared one by one only if they are the same in both runs.
 
 pub mod impact;
+pub mod owners;
 pub mod recorded;
 pub mod sweep;
 pub mod within;
@@ -58,6 +59,9 @@ pub struct Comparison {
     pub impact: impact::Impact,
     /// How attempts ended.
     pub attempts: AttemptDifferences,
+    /// Waiting times by owner, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owners: Option<owners::OwnedWaits>,
 }
 
 /// A key of two scenarios.
@@ -136,6 +140,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         jobs: jobs::differences(&pairs, most),
         impact: impact::of_pairs(&pairs),
         attempts: attempts::differences(a, b, &pairs)?,
+        owners: None,
         changed_a: side_a.changed,
         changed_b: side_b.changed,
     })

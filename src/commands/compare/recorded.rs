@@ -1,8 +1,8 @@
 //! One run and the log of its jobs.
 
+use crate::experiment::compare::owners;
 use crate::experiment::compare::recorded::{BesideLog, BesideStart, beside_log};
 use crate::scenario::quantity::TimeSpan;
-use haggle_model::Span;
 use haggle_results::stats::Estimate;
 use serde_json::json;
 
@@ -23,18 +23,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
             ),
         });
     }
-    if args.block.0 <= Span::ZERO {
-        return Err(Error::Unfit {
-            message: "a block of no time has no jobs".to_owned(),
-            hint: "write --block with a time above 0, such as 1d or 1w".to_owned(),
-        });
-    }
-    let beside = beside_log(&open_run(&args.a)?, args.block.0.as_secs_f64(), args.jobs)?;
+    let (run, block) = (open_run(&args.a)?, args.block.0.as_secs_f64());
+    let mut beside = beside_log(&run, block, args.jobs)?;
     if beside.jobs == 0 {
         return Err(Error::Unfit {
             message: format!("no job of `{}` has a recorded start", args.a.display()),
             hint: "only jobs of a log with waiting times (field 3) have recorded starts".to_owned(),
         });
+    }
+    if let Some(by) = args.by {
+        beside.owners = Some(owners::beside_log(&run, by.to_model(), block)?);
     }
     print(&if args.json {
         format!("{:#}\n", json!(beside))
@@ -82,6 +80,10 @@ fn as_text(it: &BesideLog, block: TimeSpan) -> String {
         let mut table = vec![row(heads)];
         table.extend(it.largest.iter().map(job_row));
         text.push_str(&format!("\n{}", lines(&table, &[0, 5])));
+    }
+    if let Some(waits) = &it.owners {
+        let heads = ["as recorded", "in the run", "difference"];
+        text.push_str(&super::owners::as_text(waits, heads));
     }
     text
 }

@@ -3,6 +3,7 @@
 //! Jobs of one week wait in the same queue, so their differences are not independent. The intervals count blocks of
 //! time as replications, not jobs.
 
+use super::owners::OwnedWaits;
 use haggle_results::reader::Rows;
 use haggle_results::stats::{Blocks, Estimate};
 use haggle_results::{JobTimes, ResultsError, RunReader};
@@ -35,6 +36,9 @@ pub struct BesideLog {
     pub absolute_difference: Option<Estimate>,
     /// Jobs with different starts, largest difference first.
     pub largest: Vec<BesideStart>,
+    /// Waiting times by owner, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owners: Option<OwnedWaits>,
 }
 
 /// A job that started at another time than its log says.
@@ -125,5 +129,6 @@ pub fn beside_log(run: &RunReader, block: f64, most: usize) -> Result<BesideLog,
         difference: difference.mean(),
         absolute_difference: absolute.mean(),
         largest: moved.iter().take(most).map(start).collect(),
+        owners: None,
     })
 }
