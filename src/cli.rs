@@ -7,7 +7,7 @@ use crate::commands::live;
 #[cfg(feature = "view")]
 use crate::commands::view;
 use crate::commands::{
-    self, branch, calibrate, compare, completions, explain, export, failures, forecast, help, jobs,
+    self, branch, calibrate, compare, completions, explain, export, failures, forecast, help, import, jobs,
     list, new, plot, replay, reproduce, run, schema, show, sweep, validate, verify, workflow,
     workload,
 };
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Calibrate(calibrate::Args),
     Jobs(jobs::Args),
     New(new::Args),
+    Import(import::Args),
     Workload(workload::Args),
     Workflow(workflow::Args),
     Failures(failures::Args),
@@ -107,6 +108,7 @@ impl Command {
             Command::Calibrate(args) => calibrate::run(args),
             Command::Jobs(args) => jobs::run(args),
             Command::New(args) => new::run(args),
+            Command::Import(args) => import::run(args),
             Command::Workload(args) => workload::run(args),
             Command::Workflow(args) => workflow::run(args),
             Command::Failures(args) => failures::run(args),

@@ -40,6 +40,7 @@ pub(crate) mod failures;
 pub(crate) mod figure;
 pub(crate) mod forecast;
 pub(crate) mod help;
+pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod list;
 #[cfg(feature = "live")]

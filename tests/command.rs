@@ -17,7 +17,9 @@ impl Folder {
     pub(crate) fn with(files: &[(&str, &str)]) -> Folder {
         let folder = TempDir::new().expect("a temporary folder can be made");
         for (name, text) in files {
-            fs::write(folder.path().join(name), text).expect("a file can be written there");
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
+            fs::write(path, text).expect("a file can be written there");
         }
         Folder(folder)
     }

@@ -23,6 +23,7 @@ mod cli_grid;
 mod cli_grid_figures;
 mod cli_grid_start;
 mod cli_histories;
+mod cli_import;
 mod cli_independent_jobs;
 mod cli_jobs;
 mod cli_leftovers;

@@ -54,7 +54,7 @@ const ROUNDS: &str = "reallocations from then on";
 const MESSAGES: &str = "messages that are sent from then on";
 
 /// Reason why the keys that begin so cannot change. The longest beginning counts, also against [`CHANGES`].
-const FIXED: [(&str, &str); 24] = [
+const FIXED: [(&str, &str); 25] = [
     ("scenario", "it is about the run as a whole"),
     ("scenario.seed", "a change has a key `seed` of its own"),
     ("workload.name", "names stay"),
@@ -76,6 +76,7 @@ const FIXED: [(&str, &str); 24] = [
     ("network.link", "a link has fixed ends"),
     ("failures.of", "nodes stay; further failures are `failures` of a change"),
     ("failures.actors", "crashes are known to the network in advance"),
+    ("failures.first-node", "nodes stay; further failures are `failures` of a change"),
     ("failures.nodes", "nodes stay; further failures are `failures` of a change"),
     ("failures.processors-per-node", "nodes stay; further failures are `failures` of a change"),
     ("maintenance", "windows are planned from the start"),

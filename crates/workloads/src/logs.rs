@@ -80,9 +80,9 @@ haggle_model::words! {
     pub enum LoggedDemand {
         /// The number of nodes that the user asked for. A job that ran on one node needs one.
         Nodes = "nodes",
-        /// Memory.
+        /// Memory that the job got, or that it asked for if it got nothing.
         Memory = "memory",
-        /// Accelerators.
+        /// Accelerators, likewise.
         Gpus = "gpus",
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct SlurmJob<'a> {
     /// Fewest nodes that its user asked for.
     pub(super) least_nodes: Option<i64>,
     pub(super) gpus: Option<i64>,
+    /// Memory of the whole job that it got.
+    pub(super) allocated_memory: Option<Memory>,
     pub(super) memory: Option<Memory>,
     /// Time of all of its processors.
     pub(super) processor_time: Option<Span>,

@@ -9,7 +9,7 @@ use super::{Memory, SlurmJob};
 /// Bytes of a unit of memory.
 const UNIT: u64 = 1_024;
 
-/// What a job asked for beside processors, or got if its request is unknown.
+/// What a job got beside processors, or asked for if it got nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     nodes: Option<u32>,
@@ -36,7 +36,7 @@ impl Asked {
         Asked {
             nodes: nodes.filter(|_| asks(LoggedDemand::Nodes)),
             gpus: if asks(LoggedDemand::Gpus) { gpus } else { 0 },
-            memory: job.memory.filter(|_| asks(LoggedDemand::Memory)),
+            memory: job.allocated_memory.or(job.memory).filter(|_| asks(LoggedDemand::Memory)),
             allocated: ran_on.or(least).unwrap_or(1),
         }
     }
@@ -124,6 +124,13 @@ mod tests {
         let unequal =
             Demand::new(7, Wishes { memory: Some(MemoryWish::Job(2 << 30)), ..Wishes::default() });
         assert_eq!(demand(&job, 7), (unequal.ok(), 1));
+    }
+
+    #[test]
+    fn allocated_memory_counts_before_requested_memory() {
+        let (memory, allocated_memory) = (Some(Memory::Job(1 << 10)), Some(Memory::Job(1 << 20)));
+        let job = SlurmJob { nodes: Some(1), memory, allocated_memory, ..SlurmJob::default() };
+        assert_eq!(demand(&job, 4), (Some(chunks(1, 4, 0, 1 << 30)), 0));
     }
 
     #[test]

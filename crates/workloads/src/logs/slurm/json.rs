@@ -262,7 +262,12 @@ impl<'a> JobMembers<'a> {
                 .or_else(|| processors(&self.tres.requested)),
             nodes: resource(&self.tres.allocated, "node").or_else(|| positive(self.nodes?)),
             least_nodes: resource(&self.tres.requested, "node"),
-            gpus: gpus(&self.tres.requested).or_else(|| gpus(&self.tres.allocated)),
+            gpus: gpus(if self.tres.allocated.is_empty() {
+                &self.tres.requested
+            } else {
+                &self.tres.allocated
+            }),
+            allocated_memory: allocated_memory(&self.tres.allocated),
             memory: self.memory(notes, line),
             processor_time: total.map(|total| total + Span::from_micros(micros)),
             user: label(self.user.as_deref()),
@@ -315,6 +320,12 @@ impl<'a> JobMembers<'a> {
 
 fn resource(list: &[Resource<'_>], kind: &str) -> Option<i64> {
     list.iter().find(|it| it.kind == kind).and_then(|it| positive(it.count))
+}
+
+/// Memory that a job got. Slurm counts it in MiB.
+fn allocated_memory(list: &[Resource<'_>]) -> Option<Memory> {
+    let amount = resource(list, "mem")?.checked_mul(1_024)?;
+    Some(Memory::Job(amount))
 }
 
 /// Accelerators: those of all types together, or else the sum of the types.

@@ -206,6 +206,7 @@ impl<'a> Row<'a> {
             nodes: self.count(Field::Nodes, Field::AllocTres, b"node")?,
             least_nodes: self.read(Field::ReqNodes, "a number", units::whole)?,
             gpus: self.gpus(),
+            allocated_memory: self.allocated_memory(),
             memory,
             processor_time: self.read(Field::TotalCpu, A_LENGTH, units::span)?,
             user: self.number_or_name(Field::Uid, Field::User)?,
@@ -243,10 +244,16 @@ impl<'a> Row<'a> {
         Ok(stated.or_else(|| units::resource(self.known(list)?, kind)))
     }
 
-    /// Accelerators that the job asked for, or else those that it got.
+    /// Accelerators that the job got, or those that it asked for if it got nothing.
     fn gpus(&self) -> Option<i64> {
-        let lists = [Field::ReqTres, Field::AllocTres].into_iter();
-        lists.filter_map(|list| units::gpus(self.known(list)?)).next()
+        let list = self.known(Field::AllocTres).or_else(|| self.known(Field::ReqTres))?;
+        units::gpus(list)
+    }
+
+    /// Memory that the job got.
+    fn allocated_memory(&self) -> Option<Memory> {
+        let amount = units::value_of(self.known(Field::AllocTres)?, b"mem")?;
+        units::memory(amount).map(|it| it.0)
     }
 
     fn memory(&self, notes: &mut Notes, line: u64) -> Result<Option<Memory>, (usize, LogProblem)> {

@@ -77,8 +77,13 @@ pub(super) fn memory(text: &[u8]) -> Option<(Memory, bool)> {
 
 /// The number of one kind in a list of resources such as `billing=4,cpu=4,mem=8G,node=1`.
 pub(super) fn resource(text: &[u8], kind: &[u8]) -> Option<i64> {
+    whole(value_of(text, kind)?)
+}
+
+/// The text behind one kind in a list of resources.
+pub(super) fn value_of<'a>(text: &'a [u8], kind: &[u8]) -> Option<&'a [u8]> {
     let mut parts = text.split(|&byte| byte == b',');
-    parts.find_map(|part| whole(part.strip_prefix(kind)?.strip_prefix(b"=")?))
+    parts.find_map(|part| part.strip_prefix(kind)?.strip_prefix(b"="))
 }
 
 /// The accelerators in a list of resources, of all types together: `gres/gpu=4,gres/gpu:a100=4` are four.

@@ -1,0 +1,175 @@
+//! `haggle import`: scenarios from the dumps of sites.
+
+use crate::command::{Folder, unwrapped};
+
+const CONFIG: &str = "\
+Configuration data as of 2026-01-01T00:00:00
+AccountingStorageEnforce = associations,limits,qos
+ClusterName             = tiny
+PriorityType            = priority/multifactor
+PriorityDecayHalfLife   = 7-00:00:00
+PriorityCalcPeriod      = 00:05:00
+PriorityMaxAge          = 1-00:00:00
+PriorityWeightAge       = 100
+PriorityWeightFairShare = 1000
+PriorityWeightPartition = 50
+PriorityWeightQOS       = 20
+SchedulerType           = sched/backfill
+SelectType              = select/cons_tres
+SelectTypeParameters    = CR_CORE_MEMORY
+";
+
+const NODES: &str = "\
+NodeName=n1 CPUTot=4 Gres=(null) RealMemory=4000 State=IDLE Weight=1 Partitions=batch,short CfgTRES=cpu=4,mem=4000M,billing=4
+NodeName=n2 CPUTot=4 Gres=(null) RealMemory=4000 State=IDLE Weight=1 Partitions=batch,short CfgTRES=cpu=4,mem=4000M,billing=4
+NodeName=g1 CPUTot=8 Gres=gpu:2 RealMemory=8000 State=IDLE+DRAIN Weight=1 Partitions=batch CfgTRES=cpu=8,mem=8000M,gres/gpu=2
+";
+
+const PARTITIONS: &str = "\
+PartitionName=short AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL Default=NO QoS=few MaxNodes=UNLIMITED MaxTime=00:10:00 Nodes=n[1-2] PriorityJobFactor=10 PriorityTier=2 State=UP
+PartitionName=batch AllowGroups=ALL AllowAccounts=a1,a2 AllowQos=ALL Default=YES QoS=N/A MaxNodes=2 MaxTime=UNLIMITED Nodes=n[1-2],g1 PriorityJobFactor=5 PriorityTier=1 State=UP
+";
+
+const QOS: &str = "\
+Name|Priority|Flags|UsageFactor|GrpTRES|GrpJobs|GrpSubmit|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MaxSubmitPU|MaxTRESPA|MaxJobsPA|MaxSubmitPA|MinTRES
+normal|0||1.000000||||||||||||
+few|10|OverPartQOS|1.000000|cpu=6,mem=4G||||||1|||||gres/gpu=1
+";
+
+const ASSOC: &str = "\
+Cluster|Account|User|Partition|ParentName|Share|GrpJobs|GrpSubmit|GrpTRES|MaxJobs|MaxSubmit|MaxWall|MaxTRES|QOS|Def QOS
+tiny|root||||1|||||||||
+tiny|a2|||a1|1|||||||||
+tiny|a1|||root|3|||cpu=12|||||normal|
+tiny|a1|u1|||2|||||||||
+tiny|a2|u2|||1|||||||||
+";
+
+const EVENTS: &str = "\
+NodeName|TimeStart|TimeEnd|State|Reason
+n2|1000|1500|DRAIN|
+n2|1500|4600|DOWN|Not responding
+g1|4600|Unknown|DRAIN|
+";
+
+const JOBS: &str = "\
+JobIDRaw|JobID|Submit|Start|End|ElapsedRaw|TimelimitRaw|State|ReqCPUS|AllocCPUS|ReqNodes|NNodes|ReqMem|ReqTRES|AllocTRES|Partition|QOS|Account|User
+1|1|1000|1000|1600|600|20|COMPLETED|4|4|1|1|2000M|cpu=4,mem=2000M|cpu=4,mem=2000M,node=1|batch|normal|a1|u1
+2|2|1010|1600|1900|300|10|COMPLETED|4|8|2|2|1000M|cpu=4,mem=1000M|cpu=8,mem=8000M,node=2|batch|normal|a2|u2
+3|3|1020|1020|1320|300|30|COMPLETED|1|1|1|1|500M|cpu=1,gres/gpu=1|cpu=1,mem=500M,node=1,gres/gpu=1|batch|normal|a1|u1
+4|4|1030|1030|1090|60|5|COMPLETED|1|1|1|1|500M|cpu=1|cpu=1,mem=500M,node=1|short|few|a1|u1
+5|5|1040|1100|1160|60|5|COMPLETED|1|1|1|1|500M|cpu=1|cpu=1,mem=500M,node=1|short|few|a1|u1
+6|6|1050|Unknown|1100|0|5|CANCELLED|1|0|1|1|500M|cpu=1||short|few|a1|u1
+";
+
+const SETTINGS: &str = "start=0\nend=6000\ntaken=6000\ntime-zone=Etc/UTC\nnames=removed\n";
+
+const FILES: [(&str, &str); 8] = [
+    ("dump/config.txt", CONFIG),
+    ("dump/nodes.txt", NODES),
+    ("dump/partitions.txt", PARTITIONS),
+    ("dump/qos.txt", QOS),
+    ("dump/assoc.txt", ASSOC),
+    ("dump/events.txt", EVENTS),
+    ("dump/sacct.txt", JOBS),
+    ("dump/dump.txt", SETTINGS),
+];
+
+fn import(folder: &Folder) -> String {
+    folder.haggle(&["import", "slurm", "dump", "-o", "site.toml"])
+}
+
+#[test]
+fn a_dump_becomes_a_scenario() {
+    let folder = Folder::with(&FILES);
+    let told = import(&folder);
+    assert!(told.starts_with("exit code: 0"), "{told}");
+    let counts = "site.toml: 3 nodes with 16 processors, 2 partitions, 2 QOS, 2 accounts, 5 jobs, 2 down times";
+    assert!(told.contains(counts), "{told}");
+    insta::assert_snapshot!(folder.read("site.toml"));
+    let checked = folder.haggle(&["validate", "site.toml"]);
+    assert!(checked.starts_with("exit code: 0"), "{checked}");
+    let ran = folder.haggle(&["run", "site.toml", "-o", "out", "--check"]);
+    assert!(ran.starts_with("exit code: 0"), "{ran}");
+    let compared = folder.haggle(&["compare", "out", "--recorded"]);
+    assert!(compared.starts_with("exit code: 0"), "{compared}");
+}
+
+/// The second job is on two nodes of four processors, and the node n2 is closed from the first submission on.
+#[test]
+fn the_jobs_keep_the_rules_of_the_site() {
+    let folder = Folder::with(&FILES);
+    import(&folder);
+    folder.haggle(&["run", "site.toml", "-o", "out", "--format", "csv"]);
+    let told = folder.haggle(&["explain", "out", "jobs!5"]);
+    assert!(unwrapped(&told).contains("QOSMaxJobsPerUserLimit"), "{told}");
+    let nodes = folder.read("out/nodes.csv");
+    assert_eq!(nodes.lines().count(), 4, "{nodes}");
+}
+
+#[test]
+fn a_path_of_the_dump_starts_from_the_folder_of_the_scenario() {
+    let folder = Folder::with(&FILES);
+    let told = folder.haggle(&["import", "slurm", "dump", "-o", "made/here/site.toml"]);
+    assert!(!told.starts_with("exit code: 0"), "{told}");
+    std::fs::create_dir(folder.path().join("made")).expect("a folder");
+    folder.haggle(&["import", "slurm", "dump", "-o", "made/site.toml"]);
+    assert!(folder.read("made/site.toml").contains(r#"log = "../dump/sacct.txt""#));
+    let again = folder.haggle(&["import", "slurm", "dump", "-o", "made/site.toml"]);
+    assert!(again.contains("exists already"), "{again}");
+}
+
+#[test]
+fn damaged_dumps_are_refused_with_the_place() {
+    for (file, from, to, expected) in [
+        ("dump/qos.txt", "cpu=6", "cpu=six", "dump/qos.txt, line 3: GrpTRES is `cpu=six,mem=4G`"),
+        ("dump/partitions.txt", "00:10:00", "soon", "dump/partitions.txt, line 1: MaxTime is `soon`"),
+        ("dump/events.txt", "4600|DOWN", "later|DOWN", "dump/events.txt, line 3: TimeEnd is `later`"),
+        ("dump/assoc.txt", "tiny|a2|u2|||1|||||||||", "tiny|a2|u2", "line 6 has 3 values, but there are 15 columns"),
+        ("dump/sacct.txt", "JobIDRaw|JobID|", "JobIDRaw JobID ", "no field Submit"),
+        ("dump/sacct.txt", "|", " ", "no line of names"),
+    ] {
+        let mut files = FILES.map(|(name, text)| (name, text.to_owned()));
+        let found = files.iter_mut().find(|it| it.0 == file).expect("a file");
+        assert!(found.1.contains(from), "{from}");
+        found.1 = found.1.replace(from, to);
+        let files = Vec::from_iter(files.iter().map(|it| (it.0, it.1.as_str())));
+        let folder = Folder::with(&files);
+        let told = unwrapped(&import(&folder));
+        assert!(told.contains(expected), "{told}");
+        assert!(!told.starts_with("exit code: 0"), "{told}");
+        assert!(!folder.path().join("site.toml").exists());
+    }
+    let folder = Folder::with(&[("dump/nodes.txt", NODES)]);
+    let told = import(&folder);
+    assert!(told.contains("config.txt"), "{told}");
+    let told = folder.haggle(&["import", "slurm", "nothing"]);
+    assert!(told.contains("not a folder"), "{told}");
+}
+
+/// Names are data: they end neither a comment nor a text of the scenario.
+#[test]
+fn names_of_a_dump_change_nothing_but_names() {
+    let odd = "b\u{1b}[2J\"]";
+    let partitions = PARTITIONS.replace("PartitionName=batch", &format!("PartitionName={odd}"));
+    let nodes = NODES.replace("batch", odd);
+    let jobs = JOBS.replace("batch", odd);
+    let files = FILES.map(|(name, text)| match name {
+        "dump/partitions.txt" => (name, partitions.as_str()),
+        "dump/nodes.txt" => (name, nodes.as_str()),
+        "dump/sacct.txt" => (name, jobs.as_str()),
+        _ => (name, text),
+    });
+    let folder = Folder::with(&files);
+    let told = import(&folder);
+    assert!(told.starts_with("exit code: 0"), "{told}");
+    assert!(!told.contains('\u{1b}'));
+    let checked = folder.haggle(&["validate", "site.toml"]);
+    assert!(checked.starts_with("exit code: 0"), "{checked}");
+}
+
+#[test]
+fn the_script_is_the_one_of_the_manual() {
+    let told = Folder::with(&[]).haggle(&["import", "script"]);
+    assert!(told.contains(include_str!("../docs/slurm-dump.sh")), "{told}");
+}
