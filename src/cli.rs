@@ -7,9 +7,9 @@ use crate::commands::live;
 #[cfg(feature = "view")]
 use crate::commands::view;
 use crate::commands::{
-    self, branch, calibrate, compare, completions, explain, export, failures, forecast, help, import, jobs,
-    list, new, plot, replay, reproduce, run, schema, show, sweep, validate, verify, workflow,
-    workload,
+    self, branch, calibrate, compare, completions, explain, export, failures, forecast, help,
+    import, jobs, list, new, plot, replay, reproduce, run, schema, show, sweep, validate, verify,
+    workflow, workload,
 };
 use crate::exit::{self, Exit};
 use crate::interrupt;

@@ -1,7 +1,7 @@
 //! `haggle compare`: the differences between two runs.
 
 use crate::cli_explain::SAVING;
-use crate::command::{Folder, succeeds};
+use crate::command::{Folder, json_of, succeeds};
 use crate::small_runs::runs;
 
 #[test]
@@ -597,4 +597,19 @@ fn rows_in_another_order_are_told_from_other_rows() {
     ]);
     let shown = folder.haggle(&other);
     assert!(!shown.contains("another order"), "{shown}");
+}
+
+#[test]
+fn hours_of_waiting_are_summed_up_by_owner() {
+    let folder = runs();
+    let told = folder.haggle(&["compare", "easy", "fcfs", "--by", "user"]);
+    assert!(told.contains("hours of waiting by user"), "{told}");
+    let compared = json_of(&folder.haggle(&["compare", "easy", "fcfs", "--by", "user", "--json"]));
+    let owners = &compared["owners"];
+    let all = owners["all"]["jobs"].as_u64().expect("a number");
+    let of_each = owners["owners"].as_array().expect("owners").iter();
+    assert_eq!(of_each.map(|it| it["jobs"].as_u64().expect("a number")).sum::<u64>(), all);
+    assert!(all > 0);
+    let none = folder.haggle(&["compare", "easy", "fcfs", "--by", "user", "--block", "0s"]);
+    assert!(none.contains("a block of no time"), "{none}");
 }

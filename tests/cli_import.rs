@@ -123,9 +123,24 @@ fn a_path_of_the_dump_starts_from_the_folder_of_the_scenario() {
 fn damaged_dumps_are_refused_with_the_place() {
     for (file, from, to, expected) in [
         ("dump/qos.txt", "cpu=6", "cpu=six", "dump/qos.txt, line 3: GrpTRES is `cpu=six,mem=4G`"),
-        ("dump/partitions.txt", "00:10:00", "soon", "dump/partitions.txt, line 1: MaxTime is `soon`"),
-        ("dump/events.txt", "4600|DOWN", "later|DOWN", "dump/events.txt, line 3: TimeEnd is `later`"),
-        ("dump/assoc.txt", "tiny|a2|u2|||1|||||||||", "tiny|a2|u2", "line 6 has 3 values, but there are 15 columns"),
+        (
+            "dump/partitions.txt",
+            "00:10:00",
+            "soon",
+            "dump/partitions.txt, line 1: MaxTime is `soon`",
+        ),
+        (
+            "dump/events.txt",
+            "4600|DOWN",
+            "later|DOWN",
+            "dump/events.txt, line 3: TimeEnd is `later`",
+        ),
+        (
+            "dump/assoc.txt",
+            "tiny|a2|u2|||1|||||||||",
+            "tiny|a2|u2",
+            "line 6 has 3 values, but there are 15 columns",
+        ),
         ("dump/sacct.txt", "JobIDRaw|JobID|", "JobIDRaw JobID ", "no field Submit"),
         ("dump/sacct.txt", "|", " ", "no line of names"),
     ] {

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 42] = [
+const BASES: [&str; 43] = [
     "queue",
     "passes",
     "initial",
@@ -65,15 +65,17 @@ const BASES: [&str; 42] = [
     "following",
     "nodes",
     "queues",
+    "sites",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 16] = [
+const READ: [&str; 17] = [
     "all-rules.swf",
     "nodes.swf",
     "queues.swf",
     "other.swf",
     "sessions.swf",
     "jobs.sacct",
+    "site.sacct",
     "jobs.csv",
     "columns.mapping",
     "initial.csv",

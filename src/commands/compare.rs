@@ -8,11 +8,11 @@ mod within;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::experiment::compare::owners::of_runs;
 use crate::experiment::compare::{
     AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, KeyDifference, MetricPair,
     compare, metrics_of_groups,
 };
-use crate::experiment::compare::owners::of_runs;
 use crate::scenario::quantity::TimeSpan;
 use clap::builder::StringValueParser;
 use haggle_model::Span;
@@ -105,7 +105,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let runs = (open_run(&args.a)?, open_run(b)?);
     let mut comparison = compare(&runs.0, &runs.1, args.jobs)?;
     if let Some(by) = args.by {
-        comparison.owners = Some(of_runs((&runs.0, &runs.1), by.to_model(), args.block.0.as_secs_f64())?);
+        comparison.owners =
+            Some(of_runs((&runs.0, &runs.1), by.to_model(), args.block.0.as_secs_f64())?);
     }
     if !args.metrics.is_empty() {
         // Groups have too many metrics to be listed without a request.

@@ -77,7 +77,9 @@ fn import(args: &Slurm) -> Result<(), Error> {
     if !args.dump.is_dir() {
         return Err(Error::Unfit {
             message: format!("`{}` is not a folder", args.dump.display()),
-            hint: "name the folder of a dump; `haggle import script` prints the script that takes one".to_owned(),
+            hint:
+                "name the folder of a dump; `haggle import script` prints the script that takes one"
+                    .to_owned(),
         });
     }
     let dump = Dump {

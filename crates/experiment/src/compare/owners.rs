@@ -107,7 +107,13 @@ pub fn of_runs(
     let wait = |&(a, b): &(&Job, &Job)| {
         let (start_a, start_b) = a.start.zip(b.start)?;
         let owner = owners.get(&a.job).copied().unwrap_or(-1);
-        Some(Wait { owner, submit: a.submit, job: a.job, a: start_a - a.submit, b: start_b - b.submit })
+        Some(Wait {
+            owner,
+            submit: a.submit,
+            job: a.job,
+            a: start_a - a.submit,
+            b: start_b - b.submit,
+        })
     };
     Ok(sums(pairs.same.iter().filter_map(wait).collect(), by, block))
 }

@@ -90,7 +90,11 @@ impl Associations {
                 remarks.add("associations for one partition are left out", user);
                 continue;
             }
-            limits::remark_others(record, &KNOWN[..10], &format!("user {user}"), remarks);
+            // Limits of an account stand at its users, too.
+            let above = waiting.get(account);
+            let inherited = |column: &&str| above.is_some_and(|it: &Record| it.get(column) == record.get(column));
+            let known = Vec::from_iter(record.known().filter(inherited).chain(KNOWN[..10].iter().copied()));
+            limits::remark_others(record, &known, &format!("user {user}"), remarks);
             let shares = shares(record, &format!("user {user}"), remarks)?;
             if shares != 1 && account != ROOT {
                 users.push((user.to_owned(), account.to_owned(), shares));
