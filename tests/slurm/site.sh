@@ -33,16 +33,17 @@ within() {
     done
 }
 nodes_are_idle() { [ "$(sinfo --noheader --Node --states=idle --format=%N | sort -u | wc -l)" = 6 ]; }
+node_is_busy() { [ -n "$(squeue --noheader --states=running --nodelist=n1)" ]; }
 no_jobs_wait_or_run() { [ -z "$(squeue --noheader)" ]; }
 
 # One job a line: submission in seconds, user, account, partition, QOS, nodes, cores, MB a node, GPUs a node, limit in minutes,
 # run time in seconds, and seconds from the submission to its cancellation, if it is cancelled. A generator of Park and Miller
-# draws them, so that each awk makes the same jobs.
-# A further job is an array whose tasks run one after the other.
+# draws them, so that each awk makes the same jobs. Further jobs are an array whose tasks run one after the other, and a job that is
+# cancelled on hold: sacct leaves out jobs without an eligible time if it is not asked well.
 count=200
 tasks=4
 jobs() {
-    awk -v count=$((count - tasks)) '
+    awk -v count=$((count - tasks - 1)) '
     function draw(n) { state = (state * 16807) % 2147483647; return state % n }
     BEGIN {
         state = 2022
@@ -69,7 +70,8 @@ jobs() {
 disturb() {
     local zero=$1
     sleep 90
-    # Slurm fills the first node first, so jobs are on it, which it requeues.
+    # So that Slurm requeues a job.
+    within 60 node_is_busy
     scontrol update nodename=n1 state=down reason="Paula changes a disk"
     sleep 60
     scontrol update nodename=n1 state=resume
@@ -139,7 +141,9 @@ CONF
     scontrol create reservation reservation=mueller starttime="now+150" duration=2 nodes=n6 users=root flags=maint >>"$record/sbatch"
     disturb "$zero" >"$record/disturb" 2>&1 &
     local disturbing=$! number=0 submit user account partition class nodes cores memory gpus limit run cancel job
-    sbatch --quiet --array="1-$tasks%1" --uid=sys --gid=sys --account=biology --time=1 --output=/dev/null --chdir=/ --wrap="sleep 8" 2>>"$record/sbatch"
+    local others=(--parsable --uid=sys --gid=sys --account=biology --time=1 --output=/dev/null --chdir=/ --wrap="sleep 8")
+    sbatch "${others[@]}" --array="1-$tasks%1" >>"$record/sbatch"
+    scancel "$(sbatch "${others[@]}" --hold)"
     while read -r submit user account partition class nodes cores memory gpus limit run cancel; do
         number=$((number + 1))
         while [ "$(date +%s)" -lt $((zero + submit)) ]; do sleep 0.1; done
@@ -164,6 +168,7 @@ check_dump() {
     local jobs
     jobs=$(tail -n +2 "$record/dump/sacct.txt" | cut -d '|' -f 1 | sort -u | wc -l)
     [ "$jobs" = $count ] || fail "the dump has $jobs jobs instead of $count"
+    local state file
     for state in COMPLETED CANCELLED TIMEOUT NODE_FAIL; do
         echo "$state: $(lines_of sacct.txt "\|$state\|")"
         [ "$(lines_of sacct.txt "\|$state\|")" -gt 0 ] || fail "no job is $state"
