@@ -39,7 +39,7 @@ raw=$(mktemp -d)
 trap 'rm -rf "$raw"' EXIT
 mkdir "$raw/dump"
 
-# What the controller knows.
+# The controller: settings, nodes, partitions, and reservations that have not ended.
 scontrol show config >"$raw/config.txt" || fail "the controller of Slurm does not answer"
 for kind in node partition reservation; do
     scontrol show $kind --oneliner >"$raw/${kind}s.txt" || fail "Slurm does not show you each $kind; ask an operator"
@@ -48,14 +48,14 @@ private=$(sed -n 's/^PrivateData *= *//p' "$raw/config.txt")
 [ "$private" = none ] || warn "PrivateData is '$private': the dump lacks jobs or users that you may not see"
 cluster=$(sed -n 's/^ClusterName *= *//p' "$raw/config.txt")
 
-# What the database knows besides jobs. A site without these parts can still be imported.
+# The database besides jobs. A site without these parts can still be imported.
 account() {
     sacctmgr --readonly --parsable2 show "$@" 2>"$raw/error" || { warn "no '$1' of the accounting: $(head -n 1 "$raw/error")"; }
 }
 account qos >"$raw/qos.txt"
 account association where cluster="$cluster" format=Cluster,Account,User,Partition,ParentName,Share,Priority,GrpJobs,GrpSubmit,GrpWall,GrpTRES,GrpTRESMins,GrpTRESRunMins,MaxJobs,MaxSubmit,MaxWall,MaxTRES,MaxTRESPerNode,MaxTRESMins,QOS,DefaultQOS >"$raw/assoc.txt"
 account event where event=node start="$(clock "$start")" end="$(clock "$end")" format=NodeName,Start,End,State,Reason >"$raw/events.txt"
-# Reservations that have ended, too. The controller knows only those that have not.
+# Reservations of the time of the dump, also ended ones.
 account reservation where start="$(clock "$start")" end="$(clock "$end")" format=Name,Start,End,Flags,NodeNames,TRES >"$raw/past-reservations.txt"
 
 # Jobs, a step of days at a time. Without a list of states, sacct leaves out jobs that ran without an eligible time: tasks of arrays
