@@ -10,7 +10,7 @@
 #
 # Names of persons are removed: users become u1, u2, ..., accounts a1, a2, ..., Unix groups g1, g2, ... and reservations r1, r2, ...
 # The user and the account `root` stay. Names of jobs, comments, addresses and paths are never in the dump.
-# Names of partitions, QOS, nodes, features and licenses stay: look at qos.txt and partitions.txt if they could name a person.
+# Names of the cluster, partitions, QOS, nodes, features and licenses stay: look at qos.txt and partitions.txt if they could name a person.
 #
 #   KEEP_NAMES=1   keeps names, and reasons of down times
 #   STEP_DAYS=7    days of jobs in one query; 30 if not given. slurmdbd refuses a longer query than MaxQueryTimeRange of slurmdbd.conf
