@@ -201,6 +201,84 @@ fn qualities_of_service_have_priorities_and_limits() {
 }
 
 #[test]
+fn explain_names_queues_and_priorities() {
+    let folder = Folder::with(&[("urgent.toml", URGENT), ("parts.toml", PARTS)]);
+    run(&folder, "urgent");
+    run(&folder, "parts");
+    let told = |run: &str, job: u32| {
+        let text = unwrapped(&folder.haggle(&["explain", run, &format!("jobs!{job}")]));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        column(&folder, "urgent", "priority"),
+        ["100", "100", "1000", "1000", "", "", "", "1"]
+    );
+    let text = told("urgent", 3);
+    for expected in [
+        "It belongs to quality of service \"urgent\".",
+        "Its priority at its start was 1000: 1000 for quality of service.",
+        "It was in the queue of site (easy, by priority, 4 processors)",
+        "On arrival, job 1 waited there; priorities decide the order. It went before job 1.",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    // The jobs of queue "left" wait for other nodes.
+    let text = told("parts", 5);
+    for expected in [
+        "It belongs to queue \"right\", account \"physics\".",
+        "On arrival, job 3 was ahead of it.",
+        "No job that was queued later started before this one started.",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+/// Two queues with nodes of their own.
+const PARTS: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 4, run = "1h", requested = "1h", queue = 1 },
+    { submit = "1s", processors = 4, run = "1h", requested = "1h", queue = 1 },
+    { submit = "2s", processors = 4, run = "2h", requested = "2h", queue = 2 },
+    { submit = "2s", processors = 4, run = "2h", requested = "2h", queue = 2 },
+    { submit = "4s", processors = 4, run = "1min", requested = "1min", user = 1, group = 1, queue = 2 },
+    { submit = "5s", processors = 4, run = "1min", requested = "1min", queue = 1 },
+]
+
+[[provider]]
+name = "site"
+policy = "fcfs"
+
+[[provider.node]]
+name = "left"
+cores = 4
+
+[[provider.node]]
+name = "right"
+cores = 4
+
+[[provider.queue]]
+name = "left"
+number = 1
+nodes = ["left"]
+
+[[provider.queue]]
+name = "right"
+number = 2
+nodes = ["right"]
+
+[[provider.account]]
+name = "physics"
+groups = [1]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+"#;
+
+#[test]
 fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     let refused = |change: &[(&str, &str)], expected: &str| {
         let mut text = SHARED.to_owned();
@@ -240,12 +318,55 @@ fn rules_that_cannot_be_kept_are_refused_at_their_places() {
     let quality = |keys: &str| format!("[[provider.qos]]\nname = \"c\"\n{keys}");
     let both = queue(&format!("number = 1\n\n{}", quality("number = 2")));
     refused(&[("groups = [2]", &both)], "both go by the queue number of a job");
+    let list = |keys: &str| queue(&format!("partition = 1\n{keys}\n\n{}", quality("number = 2")));
+    refused(&[("groups = [2]", &list("users = []"))], "no user may use queue \"a\"");
+    refused(&[("groups = [2]", &list("groups = [3, 3]"))], "queue \"a\" lists group 3 twice");
+    refused(&[("groups = [2]", &list("longest = \"0s\""))], "queue \"a\" admits no job");
+    let lists = format!("groups = [2]\n\n{}", quality("number = 2\ngroups = []\nusers = [1, 1]"));
+    refused(&[("groups = [2]", &lists)], "no group may use quality of service \"c\"");
+    refused(&[("groups = [2]", &lists)], "quality of service \"c\" lists user 1 twice");
+    refused(&[("groups = [2]", "groups = [2, 2]")], "account \"biology\" lists group 2 twice");
+    let users = "groups = [2]\nusers = [{ user = 1, shares = 2 }, { user = 1, shares = 3 }]";
+    refused(&[("groups = [2]", users)], "account \"biology\" lists user 1 twice");
     let twice = format!("groups = [2]\n\n{}\n\n{}", quality("number = 2"), quality("number = 2"));
     refused(
         &[("groups = [2]", &twice)],
         "two qualities of service of provider \"site\" are called",
     );
     refused(&[("groups = [2]", &twice)], "qualities of service \"c\" and \"c\" have the number 2");
+}
+
+#[test]
+fn listed_jobs_that_are_never_admitted_are_warned_about() {
+    let told = |text: &str| {
+        let folder = Folder::with(&[("jobs.toml", text)]);
+        let told = unwrapped(&folder.haggle(&["validate", "jobs.toml"]));
+        assert!(told.starts_with("exit code: 0"), "{told}");
+        told
+    };
+    let expect = |text: &str, expected: &str| {
+        let told = told(text);
+        assert!(told.contains(expected), "{expected}: {told}");
+    };
+    expect(
+        LIMITED,
+        "has queue number 7, and no queue of provider \"site\" has it: it will be rejected",
+    );
+    let parted = LIMITED.replace("number =", "partition =").replace("queue = 7", "partition = 7");
+    expect(&parted, "has partition number 7, and no queue of provider \"site\" has it");
+    let own = LIMITED.replace("number = 2", "number = 2\nusers = [1]");
+    let access = "belongs to queue \"short\" of provider \"site\", which its user or group may not use: \
+                  it will be rejected, and so will 3 others";
+    expect(&own, access);
+    let access = "has quality of service \"urgent\" of provider \"site\", which its user or group may not use: \
+                  it will be rejected, and so will another one";
+    expect(URGENT, access);
+    let none = SHARED
+        .replace("groups = [1]", "groups = [1]\nwidest = 3")
+        .replace("groups = [2]", "groups = [2]\nlongest = \"1min\"");
+    expect(&none, "exceeds a limit of provider \"site\" even alone (AssocMaxCpuPerJobLimit)");
+    let some = SHARED.replace("groups = [1]", "groups = [1]\nwidest = 3");
+    assert!(!told(&some).contains("even alone"));
 }
 
 #[test]

@@ -335,6 +335,15 @@ impl Services {
         self.windows.observe_ahead(turn);
         let Turn { core, now, out } = turn;
         let (provider, now) = (core.config.id, *now);
+        let waits = |&(slot, _): &(Slot, &Piece)| {
+            core.pieces.get::<HeldJob>(slot).is_some_and(HeldJob::waits)
+        };
+        for slot in Vec::from_iter(core.pieces.iter().filter(waits).map(|it| it.0)) {
+            let priority = core.scheduler.nodes().priority(slot);
+            if let Some(held) = core.pieces.get_mut::<HeldJob>(slot) {
+                held.note_priority(priority);
+            }
+        }
         for piece in core.pieces.drain() {
             match piece {
                 Piece::Job(held) => held.unfinished(&core.config, now, out),

@@ -51,7 +51,7 @@ pub use line::{
 pub use phased::Interval;
 pub use provider::{Attempt, LostPart, LostTasks, Recorded, Share};
 pub use queue::{Holder, Overtaker, Wait};
-pub use rules::{KeptByLimit, NotPermitted};
+pub use rules::{KeptByLimit, NotPermitted, UnderRules};
 pub use spent::{Part, Spent};
 pub use starts::{Reason, Start};
 pub use statics::{Statics, Turn};
@@ -122,6 +122,9 @@ pub struct Story {
     /// Its start on the machine of its log, if its provider starts jobs as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
+    /// The rules of its provider under which it waited or ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<UnderRules>,
     /// Limits that kept it from its start, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<KeptByLimit>,
@@ -553,6 +556,7 @@ impl Chronicle {
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
             recorded: None,
+            rules: None,
             limits: Vec::new(),
             not_permitted: None,
             granted: windows::of(job.job, &self.reservations, &self.displacements),

@@ -44,7 +44,7 @@ pub use job_stories::JobStories;
 pub use moldable::{Moldable, Sizing, Speedup};
 pub use nodes::{NodeGroup, Nodes};
 pub use observation::{
-    AttemptOutcome, BagRecord, Booking, Coallocated, JobOutcome, JobRecord, LostRun,
+    AttemptOutcome, BagRecord, Booking, Coallocated, JobOutcome, JobPriority, JobRecord, LostRun,
     MaintenanceRecord, MessageFault, Observation, OffersMade, Refusal, SentCheckpoint, ShareRecord,
     TaskRun, WindowFate,
 };

@@ -206,6 +206,26 @@ pub struct JobRecord {
     pub alternative: Option<Time>,
     /// Start by its log, if its provider starts jobs as recorded.
     pub recorded: Option<RecordedStart>,
+    /// Its priority at its last start, or at the last calculation while it waited; `None` without priorities.
+    pub priority: Option<Box<JobPriority>>,
+}
+
+/// The priority of a job among those of its provider, a larger one first, and the contributions of its factors: weight x
+/// factor, `None` for a factor without weight.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct JobPriority {
+    /// The sum of the contributions without its fraction, at least 1.
+    pub sum: u32,
+    /// Of its age.
+    pub age: Option<f64>,
+    /// Of the fair share of its user.
+    pub fair_share: Option<f64>,
+    /// Of its size.
+    pub size: Option<f64>,
+    /// Of its queue.
+    pub queue: Option<f64>,
+    /// Of its quality of service.
+    pub qos: Option<f64>,
 }
 
 /// Start of a job on the machine of its log, in the time of the run.
@@ -479,6 +499,7 @@ impl JobRecord {
             granted: None,
             alternative: None,
             recorded: None,
+            priority: None,
         }
     }
 

@@ -563,6 +563,7 @@ mod tests {
             granted: None,
             alternative: None,
             recorded: None,
+            priority: None,
         }
     }
 

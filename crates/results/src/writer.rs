@@ -808,6 +808,7 @@ fn job_cells<'a>(
     let task = job.task.as_ref();
     let demand = job.demand.as_deref();
     let logged = job.origin.logged().recorded();
+    let priority = record.priority.as_deref();
     JobCells {
         job_id: job.number,
         workload: job.workload,
@@ -865,6 +866,12 @@ fn job_cells<'a>(
         task: task.map(|it| i64::from(it.task)),
         alternative: record.alternative.map(Time::as_micros),
         initial: job.initial.map(Initial::name),
+        priority: priority.map(|it| i64::from(it.sum)),
+        priority_age: priority.and_then(|it| it.age),
+        priority_fair_share: priority.and_then(|it| it.fair_share),
+        priority_size: priority.and_then(|it| it.size),
+        priority_queue: priority.and_then(|it| it.queue),
+        priority_qos: priority.and_then(|it| it.qos),
         recorded_start: record.recorded.and_then(RecordedStart::known).map(Time::as_micros),
         memory: demand
             .map(|it| it.total().memory)

@@ -109,6 +109,7 @@ impl Account {
     fn to_model(&self, parent: Option<u32>) -> AccountConfig {
         let UserLimits { running, submitted } = self.user_limits;
         AccountConfig {
+            name: self.name.to_string(),
             parent,
             groups: self.groups.clone(),
             shares: Shares::Of(self.shares),

@@ -17,7 +17,7 @@ mod set;
 
 use std::fmt;
 
-use haggle_model::{Demand, Nodes, Span, Time};
+use haggle_model::{Demand, JobPriority, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::scheduler::{Killed, Request, SchedulerConfig, Slot};
@@ -66,6 +66,11 @@ pub trait OnNodes {
     /// The reason for which they refuse it.
     fn accept(&mut self, now: Time, request: &Request) -> Result<(), Denied>;
 
+    /// The priority of a job that waits or has been started last under `slot`; `None` without priorities.
+    fn priority(&self, _: Slot) -> Option<JobPriority> {
+        None
+    }
+
     /// A job that was [accepted](OnNodes::accept) goes away before it has joined the queue.
     fn gone_before(&mut self, slot: Slot);
 
@@ -76,15 +81,15 @@ pub trait OnNodes {
     fn restored_on(&mut self, now: Time, nodes: &[(u32, u32)]);
 }
 
-/// Such as `easy, arrival order, packed on nodes, by priority`.
+/// Such as `easy, arrival order, packed on nodes` or `easy, by priority, 2 queues`.
 impl fmt::Display for NodesConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.queue)?;
+        let has_priority = self.site.as_ref().is_some_and(|it| it.priority.is_some());
+        self.queue.words(f, has_priority.then_some("by priority"))?;
         if self.nodes.is_some() {
             write!(f, ", {} on nodes", self.placing.name())?;
         }
         let Some(site) = &self.site else { return Ok(()) };
-        f.write_str(if site.priority.is_some() { ", by priority" } else { "" })?;
         match site.queues.len() {
             0 => Ok(()),
             1 => f.write_str(", one queue"),

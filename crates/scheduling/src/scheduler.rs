@@ -446,7 +446,17 @@ impl fmt::Display for Scheduling {
 /// Such as `easy, shortest first` or `conservative, arrival order, by-start compression`.
 impl fmt::Display for SchedulerConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {} order", self.policy.name(), self.order.name())?;
+        self.words(f, None)
+    }
+}
+
+impl SchedulerConfig {
+    /// Its words, with another order in place of its own if there is one.
+    pub(crate) fn words(&self, f: &mut fmt::Formatter<'_>, order: Option<&str>) -> fmt::Result {
+        match order {
+            Some(order) => write!(f, "{}, {order}", self.policy.name())?,
+            None => write!(f, "{}, {} order", self.policy.name(), self.order.name())?,
+        }
         if self.policy == Policy::Conservative {
             write!(f, ", {} compression", self.compression.name())?;
         }

@@ -205,6 +205,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let ready = story.granted.as_ref().map_or(job.ready, |granted| granted.ready);
         let mut waiting =
             Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
+        story.rules = rules::under(all, job);
         story.limits = rules::kept(all, job);
         waiting = waiting.recorded(job.recorded_start).on_nodes(nodes::missing(all, job));
         waiting = waiting.until_passes(interval(all, job));
@@ -434,6 +435,7 @@ fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
     Some(Others {
         resource,
         attempts: here().filter(|it| it.job != job.job).collect(),
+        elsewhere: rules::elsewhere(all, job),
         placements: placements.filter(|it| it.provider == *provider && it.job != job.job).collect(),
         // The tests of a line count processors only, in the order of the policy.
         line: line.filter(|it| {

@@ -1,7 +1,7 @@
 //! The queue in which a rigid job waited: jobs ahead of it, holders of processors, and jobs that
 //! passed it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::reader::AttemptRow;
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
@@ -90,6 +90,8 @@ pub(super) struct Others<'a> {
     pub(super) jobs: BTreeMap<i64, &'a JobRow>,
     pub(super) attempts: Vec<&'a AttemptRow>,
     pub(super) placements: Vec<&'a PlacementRow>,
+    /// Jobs that wait for other nodes than this one.
+    pub(super) elsewhere: BTreeSet<i64>,
     /// Its queue, if it is a plain queue.
     pub(super) line: Option<Line<'a>>,
 }
@@ -149,7 +151,7 @@ impl Others<'_> {
     /// instant, tables do not show the order.
     fn waiting_at(&self, came: f64) -> Vec<Queued> {
         let mut stays: BTreeMap<i64, Queued> = BTreeMap::new();
-        for it in &self.attempts {
+        for it in self.rivals() {
             let (Some(queued), Some(job)) = (it.queued, self.jobs.get(&it.job)) else { continue };
             let stay = stays.entry(it.job).or_insert_with(|| Queued {
                 job: it.job,
@@ -169,6 +171,11 @@ impl Others<'_> {
         let mut waiting = Vec::from_iter(stays.into_values());
         waiting.sort_by(|a, b| a.queued.total_cmp(&b.queued).then(a.job.cmp(&b.job)));
         waiting
+    }
+
+    /// The attempts of jobs that wait for the same nodes.
+    fn rivals(&self) -> impl Iterator<Item = &AttemptRow> {
+        self.attempts.iter().copied().filter(|it| !self.elsewhere.contains(&it.job))
     }
 
     fn holders(&self, stretches: &[(f64, f64)]) -> Vec<Holder> {
@@ -204,7 +211,7 @@ impl Others<'_> {
 
     fn overtakers(&self, came: f64, stretches: &[(f64, f64)]) -> Vec<Overtaker> {
         let mut overtakers: BTreeMap<i64, Overtaker> = BTreeMap::new();
-        for it in &self.attempts {
+        for it in self.rivals() {
             let (Some(queued), Some(start)) = (it.queued, it.start) else { continue };
             let meanwhile = stretches.iter().any(|&(from, until)| start >= from && start < until);
             let Some(job) = self.jobs.get(&it.job).filter(|_| meanwhile && queued > came) else {

@@ -1,15 +1,32 @@
 //! Queues and limits of a provider that kept a job from its start, or refused it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{Amounts, Demand, Span, Time};
 use haggle_results::JobRow;
 use haggle_scheduling::Slot;
-use haggle_scheduling::site::{Denied, Entry, Owner, QueueNumber, Site, SiteConfig};
+use haggle_scheduling::site::{Class, Denied, Entry, Owner, QueueNumber, Site, SiteConfig};
 use serde::Serialize;
 
 use super::Chronicle;
 use super::spent::{Part, micros, seconds};
+
+/// The rules of its provider under which a job waited or ran.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UnderRules {
+    /// The name of its queue; `None` without queues.
+    pub queue: Option<String>,
+    /// The name of its quality of service; `None` = it has none.
+    pub qos: Option<String>,
+    /// The name of its account; `None` = it is beside all accounts.
+    pub account: Option<String>,
+    /// True if priorities decide the order of the queue.
+    pub by_priority: bool,
+    /// Its priority at its start, or at the last calculation while it waited.
+    pub priority: Option<i64>,
+    /// The factors of its priority with their contributions.
+    pub factors: Vec<(&'static str, f64)>,
+}
 
 /// A limit that kept a job from its start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,6 +91,43 @@ fn entry(all: &Chronicle, provider: &str, job: &JobRow) -> Entry {
         demand: if all.sites.contains_key(provider) { job.demand() } else { processors() },
         limit: job.walltime.or(job.limit()).map(|it| Span::from_micros(micros(it))),
     }
+}
+
+/// The rules of its provider under which a job waited or ran; `None` if there are none.
+pub(super) fn under(all: &Chronicle, job: &JobRow) -> Option<UnderRules> {
+    let provider = job.provider.as_deref().filter(|_| job.queued.is_some())?;
+    let site = site(all, provider)?;
+    let owner = owner(job);
+    let ran_before = job.initial.as_deref() == Some("running");
+    let class =
+        if ran_before { Class::default() } else { site.class_of(owner).unwrap_or_default() };
+    let factors = [
+        ("age", job.priority_age),
+        ("fair share", job.priority_fair_share),
+        ("size", job.priority_size),
+        ("queue", job.priority_queue),
+        ("quality of service", job.priority_qos),
+    ];
+    Some(UnderRules {
+        queue: class.queue.map(|it| site.queues()[it as usize].name.clone()),
+        qos: class.qos.map(|it| site.qos()[it as usize].name.clone()),
+        account: site.account_of(owner).map(str::to_owned),
+        by_priority: site.has_priority(),
+        priority: job.priority,
+        factors: factors.into_iter().filter_map(|(name, it)| Some((name, it?))).collect(),
+    })
+}
+
+/// The jobs whose queues have no node of a job's queue, at its provider: they are neither before nor behind it.
+pub(super) fn elsewhere(all: &Chronicle, job: &JobRow) -> BTreeSet<i64> {
+    let queue = |site: &Site, job: &JobRow| site.class_of(owner(job)).ok().and_then(|it| it.queue);
+    let site = job.provider.as_deref().and_then(|it| site(all, it));
+    let Some((site, own)) = site.and_then(|site| queue(&site, job).map(|own| (site, own))) else {
+        return BTreeSet::new();
+    };
+    let is_elsewhere =
+        |it: &&JobRow| queue(&site, it).is_some_and(|other| !site.share_nodes(own, other));
+    all.jobs.iter().filter(is_elsewhere).map(|it| it.job).collect()
 }
 
 /// The limits that kept a job from its start while it was queued, in order.

@@ -10,6 +10,9 @@ const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 const LOG_LACKS: Missing = Empty("no log, or the log does not say");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
 const NOT_QUEUED: Missing = Empty("never queued");
+const UNRANKED: Missing =
+    Empty("never queued, its provider has no priorities, or it ran at time zero");
+const UNWEIGHTED: Missing = Empty("as `priority`, or the factor has no weight");
 pub(super) const NOT_STARTED: Missing = Empty("never started");
 
 table! {
@@ -66,6 +69,12 @@ table! {
     task: Option<i64> = Integer, "task", "", "number of the task in that workflow, from 0, in the order of its description", Empty("no task"), if_used;
     alternative: Option<f64> = Seconds, "alternative_time", "s", "of a refused reservation, the earliest start outside its window at which there would have been room, as far as it was disclosed to its user", Empty("none was disclosed, or not refused"), if_used;
     initial: Option<String> = Word, "initial", "", "of a job of the start state, its state at time zero: `running` or `waiting`", Empty("submitted in the run"), if_used;
+    priority: Option<i64> = Integer, "priority", "", "its priority at its last start, or at the last calculation while it waited: the sum of the contributions of its factors, without its fraction, at least 1. Larger ones go first", UNRANKED, if_used;
+    priority_age: Option<f64> = Real, "priority_age", "", "contribution of its age to `priority`: weight x factor", UNWEIGHTED, if_used;
+    priority_fair_share: Option<f64> = Real, "priority_fair_share", "", "contribution of the fair share of its user to `priority`", UNWEIGHTED, if_used;
+    priority_size: Option<f64> = Real, "priority_size", "", "contribution of its size to `priority`", UNWEIGHTED, if_used;
+    priority_queue: Option<f64> = Real, "priority_queue", "", "contribution of its queue to `priority`", UNWEIGHTED, if_used;
+    priority_qos: Option<f64> = Real, "priority_qos", "", "contribution of its quality of service to `priority`", UNWEIGHTED, if_used;
     recorded_start: Option<f64> = Seconds, "recorded_start", "s", "start on the machine of its log, in the time of the run, if its provider starts jobs as recorded: submission_time + the waiting time of the log", Empty("the log has no waiting time, or its provider has another policy"), if_used, also_before_run;
     memory: Option<i64> = Integer, "requested_memory", "B", "memory that it asks for, of all its processors", Empty("none"), if_used, large;
     gpus: Option<i64> = Integer, "requested_gpus", "", "accelerators that it asks for", Empty("none"), if_used;

@@ -144,6 +144,7 @@ impl Site {
             granted: None,
             alternative: None,
             recorded: None,
+            priority: None,
         };
         if record.job.processors > self.info.processors {
             return record;

@@ -32,6 +32,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         granted: None,
         alternative: None,
         recorded: None,
+        priority: None,
     }
 }
 

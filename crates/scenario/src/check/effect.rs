@@ -3,6 +3,7 @@
 //!
 //! All of these are warnings: a value may be read in some variants of a sweep only.
 
+mod admission;
 mod checkpoints;
 mod coallocation;
 mod flow;
@@ -68,6 +69,7 @@ impl Check<'_> {
         }
         self.events_order_effects(&flow);
         self.impossible_jobs(names);
+        self.jobs_not_admitted();
         self.node_effects(names);
         self.rules_effects();
         self.figures_of_transactions();

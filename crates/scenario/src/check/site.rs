@@ -10,6 +10,7 @@ use super::Check;
 use super::exclusions::{UsesNodes, WITH_RULES};
 use super::rule::{Effect, Refusal, effect, item, refuse};
 use crate::file::{FairShareRule, Priority, PriorityWeights, Provider, Queue};
+use crate::quantity::TimeSpan;
 
 /// Priorities.
 #[rustfmt::skip] // a table
@@ -151,7 +152,17 @@ impl Check<'_> {
                 let message = format!("queues \"{other}\" and \"{name}\" have the {key} {it}");
                 self.report(&at.key(key), message, "a second queue", "choose another number");
             }
+            let owner = format!("queue \"{name}\"");
+            self.check_access(&at, &owner, [&queue.users, &queue.groups], queue.longest);
+            let mut own = BTreeSet::new();
             for (index, group) in queue.nodes.iter().flatten().enumerate() {
+                if !own.insert(group.as_str()) {
+                    self.listed_twice(
+                        &at.key("nodes").index(index),
+                        &owner,
+                        &format!("nodes \"{group}\""),
+                    );
+                }
                 if groups.contains(&group.as_str()) {
                     continue;
                 }
@@ -232,7 +243,57 @@ impl Check<'_> {
                 );
                 self.report(&at.key("number"), message, "a second one", "choose another number");
             }
+            let owner = format!("quality of service \"{name}\"");
+            self.check_access(&at, &owner, [&qos.users, &qos.groups], qos.longest);
         }
+    }
+
+    /// Lists of users and groups have members, and each of them once. The longest requested time is positive.
+    fn check_access(
+        &mut self,
+        at: &Path,
+        owner: &str,
+        [users, groups]: [&Option<Vec<i32>>; 2],
+        longest: Option<TimeSpan>,
+    ) {
+        for (key, one, list) in [("users", "user", users), ("groups", "group", groups)] {
+            let Some(list) = list else { continue };
+            if list.is_empty() {
+                let message = format!("no {one} may use {owner}, because `{key}` is empty");
+                let help =
+                    format!("remove `{key}`, so that all {key} may use it, or list their numbers");
+                self.report(&at.key(key), message, "empty", help);
+            }
+            self.check_repeated(&at.key(key), owner, one, list);
+        }
+        self.check_longest(at, owner, longest);
+    }
+
+    fn check_longest(&mut self, at: &Path, owner: &str, longest: Option<TimeSpan>) {
+        if longest.is_some_and(|it| it.0 <= Span::ZERO) {
+            let message = format!(
+                "{owner} admits no job, because each requested time is longer than its `longest`"
+            );
+            self.report(
+                &at.key("longest"),
+                message,
+                "must be positive",
+                "write a time such as \"1h\"",
+            );
+        }
+    }
+
+    fn check_repeated(&mut self, at: &Path, owner: &str, one: &str, list: &[i32]) {
+        let mut known = BTreeSet::new();
+        for (index, number) in list.iter().enumerate() {
+            if !known.insert(number) {
+                self.listed_twice(&at.index(index), owner, &format!("{one} {number}"));
+            }
+        }
+    }
+
+    fn listed_twice(&mut self, at: &Path, owner: &str, member: &str) {
+        self.report(at, format!("{owner} lists {member} twice"), "a second time", "remove it");
     }
 
     fn check_accounts(&mut self, path: &Path, provider: &Provider) {
@@ -258,8 +319,13 @@ impl Check<'_> {
                 );
             }
             before.push(name);
+            let owner = format!("account \"{name}\"");
+            self.check_longest(&at, &owner, account.longest);
+            self.check_repeated(&at.key("groups"), &owner, "group", &account.groups);
+            let users = Vec::from_iter(account.users.iter().map(|it| it.user));
+            self.check_repeated(&at.key("users"), &owner, "user", &users);
             for (index, &group) in account.groups.iter().enumerate() {
-                if let Some(other) = owners.insert(group, name) {
+                if let Some(other) = owners.insert(group, name).filter(|&other| other != name) {
                     let message = format!("accounts \"{other}\" and \"{name}\" have group {group}");
                     self.report(
                         &at.key("groups").index(index),

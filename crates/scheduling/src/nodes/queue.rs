@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
-use haggle_model::{Amounts, Demand, NodeGroup, Nodes, Span, Time};
+use haggle_model::{Amounts, Demand, JobPriority, NodeGroup, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Place, Plan};
@@ -708,6 +708,10 @@ impl OnNodes for NodeQueue {
             Some(site) => site.accept(now, request.slot, &entry),
             None => Ok(()),
         }
+    }
+
+    fn priority(&self, slot: Slot) -> Option<JobPriority> {
+        self.site.as_ref()?.priority(slot)
     }
 
     fn gone_before(&mut self, slot: Slot) {

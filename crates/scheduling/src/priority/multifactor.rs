@@ -221,6 +221,11 @@ impl Multifactor {
         }
     }
 
+    /// The weight of each factor.
+    pub fn weights(&self) -> &Weights {
+        &self.config.weights
+    }
+
     /// The associations.
     pub fn tree(&self) -> &Tree {
         &self.tree

@@ -36,6 +36,8 @@ pub enum QueueNumber {
 /// An account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AccountConfig {
+    /// Its name, for messages.
+    pub name: String,
     /// Index of the account above it; `None` = the root account.
     pub parent: Option<u32>,
     /// Group numbers of its jobs.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{Amounts, Demand, Time};
+use haggle_model::{Amounts, Demand, JobPriority, Time};
 use serde::{Deserialize, Serialize};
 
 use super::config::{AccountConfig, QosConfig, QueueConfig, QueueNumber, SiteConfig};
@@ -240,6 +240,28 @@ impl Site {
         (-i64::from(tier), self.has_priority.then(key))
     }
 
+    /// True if priorities decide the order of waiting jobs.
+    pub fn has_priority(&self) -> bool {
+        self.has_priority
+    }
+
+    /// The priority of a job of the queue at the last calculation; `None` without priorities.
+    pub fn priority(&self, slot: Slot) -> Option<JobPriority> {
+        let member = self.members.get(&slot).filter(|it| self.has_priority && !it.ran_before)?;
+        let at = self.multifactor.calculated();
+        let parts = self.multifactor.breakdown(&member.priority_job(), at);
+        let weights = self.multifactor.weights();
+        let of = |weight: u32, part| (weight > 0).then_some(part);
+        Some(JobPriority {
+            sum: parts.priority(),
+            age: of(weights.age, parts.age),
+            fair_share: of(weights.fair_share, parts.fair_share),
+            size: of(weights.job_size, parts.job_size),
+            queue: of(weights.partition, parts.partition),
+            qos: of(weights.qos, parts.qos),
+        })
+    }
+
     /// The queue of a job, by its index.
     pub fn queue(&self, slot: Slot) -> Option<u32> {
         self.members.get(&slot)?.class.queue
@@ -291,6 +313,17 @@ impl Site {
         }
     }
 
+    /// The name of the account of an owner's jobs; `None` = they are beside all accounts.
+    pub fn account_of(&self, owner: Owner) -> Option<&str> {
+        Some(self.account(owner)?.1.name.as_str())
+    }
+
+    /// True if a node belongs to both queues.
+    pub fn share_nodes(&self, one: u32, other: u32) -> bool {
+        let (one, other) = (&self.queues[one as usize], &self.queues[other as usize]);
+        (0..).zip(&self.capacities).any(|(node, _)| one.has(node) && other.has(node))
+    }
+
     /// True if the idle nodes of a queue have room for a demand.
     fn holds(&self, queue: u32, demand: &Demand) -> bool {
         let queue = &self.queues[queue as usize];
@@ -335,16 +368,19 @@ impl Site {
         }
     }
 
-    /// The association of an owner: a user of the account that has its group, or of the root account. Without a group, it is
-    /// the first account that lists the user.
-    fn user(&mut self, now: Time, owner: Owner) -> Association {
+    /// The account that has the group of an owner. Without a group, it is the first account that lists the user.
+    fn account(&self, owner: Owner) -> Option<&(Association, AccountConfig)> {
         let lists = |it: &&(Association, AccountConfig)| match owner.group {
             ..0 => it.1.users.iter().any(|it| it.0 == owner.user),
             group => it.1.groups.contains(&group),
         };
-        let account = self.accounts.iter().find(lists);
+        self.accounts.iter().find(lists)
+    }
+
+    /// The association of an owner: a user of its account, or of the root account.
+    fn user(&mut self, now: Time, owner: Owner) -> Association {
         let (account, users) =
-            account.map_or((Association::ROOT, &[][..]), |it| (it.0, &it.1.users));
+            self.account(owner).map_or((Association::ROOT, &[][..]), |it| (it.0, &it.1.users));
         if let Some(&user) = self.users.get(&(account, owner.user)) {
             return user;
         }

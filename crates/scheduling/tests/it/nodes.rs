@@ -82,8 +82,11 @@ pub(crate) fn failures() -> impl Strategy<Value = Vec<Failure>> {
     })
 }
 
-/// Each start as (second, job, nodes and processors), with the promised ends of all jobs.
-pub(crate) type Log = (Vec<(i64, usize, Vec<(u32, u32)>)>, Vec<Option<Time>>);
+/// A start: its second, the job, its nodes and processors, and its priority.
+type Start = (i64, usize, Vec<(u32, u32)>, Option<u32>);
+
+/// All starts, with the promised ends of all jobs.
+pub(crate) type Log = (Vec<Start>, Vec<Option<Time>>);
 
 /// Runs jobs second by second: ends, failures and repairs, submissions, one pass.
 pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Failure]) -> Log {
@@ -136,7 +139,8 @@ pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Fa
         queue.start_due(now, &mut started);
         for slot in started.drain(..) {
             let job = slot.index();
-            log.push((second, job, queue.nodes().places(slot)));
+            let priority = queue.nodes().priority(slot).map(|it| it.sum);
+            log.push((second, job, queue.nodes().places(slot), priority));
             running.push((second + works[job].run, second + works[job].requested, job));
         }
         second += 1;
@@ -208,7 +212,7 @@ proptest! {
             let (nodes, placing) = (Some(site()), Placing::Packed);
             let config = NodesConfig { nodes, placing, queue, site: None };
             let (log, promises) = run(&mut **Scheduling::Nodes(Box::new(config)).build(20), &works, &[]);
-            for (start, job, _) in log {
+            for (start, job, ..) in log {
                 let end = Time::from_secs(start + works[job].run);
                 prop_assert!(Some(end) <= promises[job], "job {} ends at {}", job, end);
             }

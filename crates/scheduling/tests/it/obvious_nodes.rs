@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use haggle_model::{Amounts, Demand, Nodes, Span, Time};
+use haggle_model::{Amounts, Demand, JobPriority, Nodes, Span, Time};
 use haggle_scheduling::nodes::Piece;
 use haggle_scheduling::site::Denied;
 use haggle_scheduling::{
@@ -427,6 +427,11 @@ impl OnNodes for ObviousNodes {
         let accepts = site.accept(now, request.owner, request.processors, span);
         // The tests compare whether a job is accepted, not why.
         if accepts { Ok(()) } else { Err(Denied::NoQueue) }
+    }
+
+    fn priority(&self, slot: Slot) -> Option<JobPriority> {
+        let sum = self.site.as_ref()?.priority_at_start(slot)?;
+        Some(JobPriority { sum, ..JobPriority::default() })
     }
 
     fn gone_before(&mut self, _: Slot) {}

@@ -174,9 +174,19 @@ impl ObviousSite {
 
     /// The place of a job in the order, smallest first.
     pub(crate) fn rank(&self, now: i64, slot: Slot) -> (i64, i64) {
+        let queue = self.queue(self.jobs[&slot].owner);
+        (-i64::from(queue.tier), -self.priority(now, slot).map_or(0, i64::from))
+    }
+
+    /// The priority of a job when it started.
+    pub(crate) fn priority_at_start(&self, slot: Slot) -> Option<u32> {
+        self.priority(self.jobs[&slot].start?, slot)
+    }
+
+    fn priority(&self, now: i64, slot: Slot) -> Option<u32> {
         let job = self.jobs[&slot];
         let queue = self.queue(job.owner);
-        let Some(rules) = &self.config.priority else { return (-i64::from(queue.tier), 0) };
+        let rules = self.config.priority.as_ref()?;
         let period = seconds(rules.calculation_period);
         let calculated = now / period * period;
         let at = calculated.max(self.added);
@@ -224,7 +234,6 @@ impl ObviousSite {
             qos: self.qos(job.owner).expect("accepted").map_or(0.0, qos),
             ..Factors::default()
         };
-        let priority = factors.weighted(&rules.weights, 0, 0).priority();
-        (-i64::from(queue.tier), -i64::from(priority))
+        Some(factors.weighted(&rules.weights, 0, 0).priority())
     }
 }

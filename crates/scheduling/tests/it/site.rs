@@ -57,6 +57,7 @@ fn qos(number: i32) -> QosConfig {
 
 fn account(group: i32, shares: u32) -> AccountConfig {
     AccountConfig {
+        name: format!("account {group}"),
         parent: None,
         groups: vec![group],
         shares: Shares::Of(shares),

@@ -6,7 +6,8 @@ use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::RecordedStart;
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{
-    ActorId, Initial, JobId, JobOutcome, JobRecord, Moldable, Observation, Span, StageIn, Time,
+    ActorId, Initial, JobId, JobOutcome, JobPriority, JobRecord, Moldable, Observation, Span,
+    StageIn, Time,
 };
 use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
 use haggle_scheduling::site::Owner;
@@ -49,6 +50,8 @@ pub(super) struct Particulars {
     pub(super) lost: u32,
     /// Computing that it need not do again.
     pub(super) saved: Span,
+    /// Its priority at its last start.
+    pub(super) priority: Option<Box<JobPriority>>,
 }
 
 /// The properties of all other jobs.
@@ -58,6 +61,7 @@ static NO_PARTICULARS: Particulars = Particulars {
     granted: None,
     lost: 0,
     saved: Span::ZERO,
+    priority: None,
 };
 
 /// A rigid job that runs.
@@ -111,6 +115,18 @@ impl HeldJob {
             self.processors = processors;
             self.walltime = Some(moldable.requested(processors, speed));
         }
+    }
+
+    /// Notes its priority, if its provider has priorities.
+    pub(in crate::provider::services) fn note_priority(&mut self, priority: Option<JobPriority>) {
+        if priority.is_some() {
+            self.particulars_mut().priority = priority.map(Box::new);
+        }
+    }
+
+    /// True if it waits.
+    pub(in crate::provider::services) fn waits(&self) -> bool {
+        self.run.is_none()
     }
 
     /// Time for which it computes on this machine; [`Span::FOREVER`] if only a real machine knows.
@@ -197,13 +213,16 @@ impl HeldJob {
     /// Its record if it ends now without having run.
     pub(super) fn over(self, config: &ProviderConfig, outcome: JobOutcome, now: Time) -> JobRecord {
         let Submission { job, class, .. } = self.submission;
+        let particulars = self.particulars.map(|it| *it);
+        let (granted, priority) = particulars.map_or((None, None), |it| (it.granted, it.priority));
         JobRecord {
             provider: Some(config.id),
             recorded: config.scheduler.starts_as_recorded().then(|| RecordedStart::of(&job)),
             queued: Some(self.queued),
             walltime: self.walltime,
             promised_end: self.promised_end,
-            granted: self.particulars.and_then(|it| it.granted),
+            granted,
+            priority,
             ..JobRecord::never_queued(job, class, outcome, now)
         }
     }

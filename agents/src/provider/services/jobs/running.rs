@@ -82,6 +82,7 @@ impl Jobs {
         let job = held.submission.job.id;
         let planned = held.planned(&turn.core.config);
         let planned_end = turn.now + planned.unwrap_or(Span::FOREVER).max(Span::TICK);
+        held.note_priority(turn.core.scheduler.nodes().priority(slot));
         turn.core.load.leaves(held.processors, planned);
         let machine = &mut turn.core.machine;
         let mut attempt = match turn.core.config.scheduler.nodes() {

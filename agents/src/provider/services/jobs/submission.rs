@@ -85,6 +85,7 @@ impl Jobs {
         };
         let slot = turn.core.pieces.slot(job).filter(is_theirs);
         let pass = turn.pass();
+        let priority = slot.and_then(|slot| turn.core.scheduler.nodes().priority(slot));
         let waits = |&slot: &Slot| match turn.core.deciding.leave_early(slot) {
             true => {
                 turn.core.scheduler.nodes().gone_before(slot);
@@ -96,7 +97,8 @@ impl Jobs {
             turn.out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
         };
-        let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { return };
+        let Some(mut held) = turn.core.pieces.take::<HeldJob>(slot) else { return };
+        held.note_priority(priority);
         turn.core.load.leaves(held.processors, held.planned(&turn.core.config));
         let outcome = JobOutcome::Cancelled;
         turn.out.send(held.submitter, SubmissionMessage::Finished { job, outcome });

@@ -11,6 +11,7 @@ use crate::readable::{count, duration, lines, number, row, seconds};
 /// Events at the provider during the wait, jobs that were passed, and the booking.
 pub(super) fn told(story: &Story) -> String {
     let mut text = story.recorded.map(|it| recorded(story, it)).unwrap_or_default();
+    text.push_str(&rules(story));
     text.push_str(&limits(story));
     if let Some(wait) = &story.wait {
         text.push_str(&waited(story, wait));
@@ -26,6 +27,31 @@ pub(super) fn told(story: &Story) -> String {
         // Behind the short texts, because both lists may be long.
         text.push_str(&holders(wait));
         text.push_str(&overtakers(wait, until));
+    }
+    text
+}
+
+/// Its queue, its quality of service, its account and its priority.
+fn rules(story: &Story) -> String {
+    let Some(rules) = &story.rules else { return String::new() };
+    let named =
+        [("queue", &rules.queue), ("quality of service", &rules.qos), ("account", &rules.account)];
+    let named = named.into_iter().filter_map(|(kind, name)| Some((kind, name.as_ref()?)));
+    let named = Vec::from_iter(named.map(|(kind, name)| format!("{kind} \"{name}\"")));
+    let mut text = String::new();
+    if !named.is_empty() {
+        text.push_str(&format!("\nIt belongs to {}.\n", named.join(", ")));
+    }
+    let Some(priority) = rules.priority else { return text };
+    let when = match story.start {
+        Some(_) => "at its start",
+        None => "at the last calculation while it waited",
+    };
+    text.push_str(&format!("\nIts priority {when} was {priority}"));
+    let factors = rules.factors.iter().map(|(name, part)| format!("{} for {name}", number(*part)));
+    match Vec::from_iter(factors).join(", ") {
+        none if none.is_empty() => text.push_str(".\n"),
+        factors => text.push_str(&format!(": {factors}.\n")),
     }
     text
 }
@@ -74,7 +100,7 @@ fn waited(story: &Story, wait: &Wait) -> String {
         whole(wait.processors, "processor"),
         duration(length),
     );
-    text.push_str(&ahead(wait));
+    text.push_str(&ahead(story, wait));
     text.push_str(&format!(
         "  It needs {}; from {} to {} were free, {} on average.\n",
         whole(story.size(), "processor"),
@@ -117,9 +143,22 @@ fn waited(story: &Story, wait: &Wait) -> String {
     text
 }
 
-/// The jobs before it.
-fn ahead(wait: &Wait) -> String {
+/// The jobs before it. With priorities, the jobs that waited there: tables do not show their order at its arrival.
+fn ahead(story: &Story, wait: &Wait) -> String {
     let ahead = Vec::from_iter(wait.ahead.iter().map(|it| it.job));
+    if let Some(rules) = story.rules.as_ref().filter(|it| it.by_priority) {
+        let place = if rules.queue.is_some() { "for nodes of its queue" } else { "there" };
+        let waited = match ahead.len() {
+            0 => "no other job".to_owned(),
+            _ => numbers(&ahead),
+        };
+        let mut text =
+            format!("  On arrival, {waited} waited {place}; priorities decide the order.\n");
+        if !wait.passed.is_empty() {
+            text.push_str(&format!("  It went before {}.\n", numbers(&wait.passed)));
+        }
+        return text;
+    }
     match (ahead.len(), wait.passed.len()) {
         (0, _) => "  On arrival, no job was ahead of it.\n".to_owned(),
         (_, 0) => format!("  On arrival, {} ahead of it.\n", were(&ahead)),

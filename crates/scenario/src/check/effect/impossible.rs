@@ -121,7 +121,7 @@ impl Check<'_> {
     }
 
     /// Listed jobs that arrive before submissions stop, with their paths.
-    fn listed<'b>(
+    pub(super) fn listed<'b>(
         &self,
         path: &'b Path,
         workload: &'b Workload,
@@ -239,7 +239,8 @@ fn processors(count: u32) -> String {
     if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
 }
 
-fn others(count: usize) -> String {
+/// The end of a message about the first of so many jobs.
+pub(super) fn others(count: usize) -> String {
     match count {
         1 => String::new(),
         2 => ", and so will another one".to_owned(),
