@@ -35,8 +35,7 @@ use crate::exit::Exit;
   haggle plot runs/first --kind waiting-ecdf --y-range 80%..100% -o tail.png
   haggle plot runs/first --kind waiting-ecdf --complement -o tail-log.png
   haggle plot runs/of-log --kind waiting-ecdf --recorded -o beside-log.png
-  haggle plot runs/site --kind waiting-ecdf --group-by queue
-  haggle plot runs/site --kind usage-shares -o shares.png
+  haggle plot runs/of-log --kind waiting-ecdf --group-by queue -o by-queue.png
   haggle plot runs/first --kind gantt --size 88x60mm --title '' -o column.pdf")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
