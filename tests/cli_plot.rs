@@ -126,7 +126,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stdout -----
     ----- stderr -----
     error: invalid value 'gant' for '--kind <KIND>'
-      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, agreement-ecdf, bars, stacked-bars, box, letter-values, lines, resource-timeline, job-timeline, workflow-timeline, sequence]
+      [possible values: gantt, utilisation, node-utilisation, usage-shares, queue-length, waiting-ecdf, bounded-slowdown-ecdf, agreement-ecdf, bars, stacked-bars, box, letter-values, lines, resource-timeline, job-timeline, workflow-timeline, sequence]
 
       tip: a similar value exists: 'gantt'
 
@@ -202,7 +202,11 @@ fn what_cannot_be_drawn_is_said() {
         ("workflow-timeline", [].as_slice(), "cannot be drawn"),
         ("job-timeline", &[], "shows"),
         ("gantt", &["--dates"], "the run has no dates"),
-        ("gantt", &["--group-by", "nosuch"], "use provider, user, class, workload or job"),
+        (
+            "gantt",
+            &["--group-by", "nosuch"],
+            "use provider, user, class, workload, queue, account or job",
+        ),
     ] {
         let shown = folder.haggle(&[&["plot", "easy", "--kind", kind], more].concat());
         assert!(shown.starts_with("exit code: 2\n") && shown.contains(said), "{shown}");

@@ -56,6 +56,7 @@ mod cli_run;
 mod cli_sessions;
 mod cli_short_parts;
 mod cli_show;
+mod cli_site_figures;
 mod cli_snapshots;
 mod cli_sweep;
 mod cli_sweep_cluster;

@@ -240,11 +240,11 @@ impl Axis {
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         let short = told_apart(&all, TICK_SIZE, WIDEST).into_iter().enumerate().step_by(every);
         let ticks = short.map(|(i, text)| (count as f64 - i as f64 - 0.5, text));
-        Axis::places(label, count, ticks.collect())
+        Axis { grid: true, ..Axis::places(label, count, ticks.collect()) }
     }
 
     /// An axis with this number of places side by side.
-    fn places(label: &str, count: usize, ticks: Vec<(f64, String)>) -> Axis {
+    pub(crate) fn places(label: &str, count: usize, ticks: Vec<(f64, String)>) -> Axis {
         let (low, high) = (0.0, count as f64);
         let label = label.to_owned();
         Axis { label, low, high, log: false, ticks, rows: 1, grid: false, cut: false }

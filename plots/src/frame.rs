@@ -365,7 +365,7 @@ fn draw_grid(scene: &mut Scene, panel: &Panel) {
 /// Draws a panel's grid.
 pub(crate) fn draw_lines(scene: &mut Scene, panel: &Panel) {
     draw_upright(scene, panel);
-    for (value, _) in &panel.y.ticks {
+    for (value, _) in panel.y.ticks.iter().filter(|_| panel.y.grid) {
         let y = panel.y(*value);
         scene.line(vec![(panel.left, y), (panel.right, y)], FAINT, 1);
     }

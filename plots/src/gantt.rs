@@ -7,6 +7,7 @@
 //! for any number of jobs.
 
 mod labels;
+mod nodes;
 mod parts;
 mod read;
 
@@ -91,12 +92,27 @@ pub struct GanttProvider {
     pub first: u32,
     /// Number of its processors.
     pub processors: u32,
+    /// Its nodes, in the order of their processors; none if jobs are not placed on nodes.
+    pub nodes: Vec<GanttNode>,
     /// Jobs that ran there.
     pub bars: Vec<GanttBar>,
     /// Outages of its processors.
     pub outages: Vec<GanttOutage>,
     /// Maintenance of its processors.
     pub maintenance: Vec<GanttOutage>,
+}
+
+/// A node of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GanttNode {
+    /// Name of its group; empty if it has none.
+    pub group: String,
+    /// Its number at the provider.
+    pub number: u32,
+    /// First processor.
+    pub first: u32,
+    /// Last processor, included.
+    pub last: u32,
 }
 
 /// An interval of time in which contiguous processors were down, or closed.
@@ -203,6 +219,7 @@ impl Gantt {
                 self.draw_bar(&mut scene, panel, provider, bar);
                 outline(&mut scene, provider.edges(panel, bar));
             }
+            nodes::divide(&mut scene, panel, provider);
             labels::write(&mut scene, self, (provider, panel), dense);
         }
         frame::draw_changes(&mut scene, &panels, &changes);
@@ -241,15 +258,23 @@ impl Gantt {
         let drawn = &self.providers[..drawn];
         // Groups that only occur in providers left out have no entry.
         plan.legend = legend(drawn);
+        // With heights in proportion, a small provider beside a large one would be invisible.
+        let part = |it: &GanttProvider| f64::from(it.processors).max(1.0).sqrt();
+        let panels = plan.height_of_each(1, look) - LABEL_ROOM * drawn.len() as f64;
+        let each = panels / drawn.iter().map(part).sum::<f64>();
         let panel = |provider: &GanttProvider| {
             let count = f64::from(provider.processors);
             let label = match plan.lanes {
                 true => provider.name.clone(),
-                false => format!("{}: processor", provider.name),
+                false if provider.nodes.is_empty() => format!("{}: processor", provider.name),
+                false => format!("{}: node", provider.name),
             };
-            // With heights in proportion, a small provider beside a large one would be invisible.
+            if !provider.nodes.is_empty() {
+                let room = (f64::from(look.size.width), each * part(provider));
+                return (nodes::axis(&label, provider, room), part(provider));
+            }
             let ticks = (provider.processors as usize).clamp(1, 4);
-            (Axis::linear(&label, 0.0, count, ticks), count.max(1.0).sqrt())
+            (Axis::linear(&label, 0.0, count, ticks), part(provider))
         };
         plan.panels = drawn.iter().map(panel).collect();
         (plan, drawn)
@@ -350,9 +375,14 @@ impl Gantt {
 impl GanttProvider {
     /// Edges of a bar in the panel: left, top, right, bottom.
     fn edges(&self, panel: &Panel, bar: &GanttBar) -> [f64; 4] {
-        let y = |processor: u32| panel.y(f64::from(processor.saturating_sub(self.first)));
         let left = panel.x(bar.start);
-        [left, y(bar.last + 1), panel.x(bar.end).max(left + 1.0), y(bar.first)]
+        let (top, bottom) = (self.y(panel, bar.last + 1), self.y(panel, bar.first));
+        [left, top, panel.x(bar.end).max(left + 1.0), bottom]
+    }
+
+    /// The place of the lower edge of a processor in the panel.
+    fn y(&self, panel: &Panel, processor: u32) -> f64 {
+        panel.y(f64::from(processor.saturating_sub(self.first)))
     }
 }
 

@@ -18,11 +18,15 @@ pub enum Grouping {
     User,
     /// By workload.
     Workload,
+    /// By queue.
+    Queue,
+    /// By account.
+    Account,
 }
 
 impl Grouping {
-    /// All of them.
-    pub const ALL: [Grouping; 4] =
+    /// Those of which summaries have metrics.
+    pub const IN_SUMMARY: [Grouping; 4] =
         [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload];
 
     /// The grouping with this word; by default, by provider.
@@ -35,9 +39,11 @@ impl Grouping {
             Some("class") => Ok(Grouping::Class),
             Some("user") => Ok(Grouping::User),
             Some("workload") => Ok(Grouping::Workload),
+            Some("queue") => Ok(Grouping::Queue),
+            Some("account") => Ok(Grouping::Account),
             Some(other) => Err(PlotError::Unsuitable(format!(
                 "jobs of one run cannot be grouped by \"{other}\": \
-                 use provider, user, class or workload"
+                 use provider, user, class, workload, queue or account"
             ))),
         }
     }
@@ -49,6 +55,8 @@ impl Grouping {
             Grouping::Class => By::Class,
             // Tables have no users; these are known by the workloads that they submit.
             Grouping::User | Grouping::Workload => By::Workload,
+            Grouping::Queue => By::Queue,
+            Grouping::Account => By::Account,
         }
     }
 
@@ -59,15 +67,18 @@ impl Grouping {
             Grouping::Class => "class",
             Grouping::User => "user",
             Grouping::Workload => "workload",
+            Grouping::Queue => "queue",
+            Grouping::Account => "account",
         }
     }
 
-    /// The groups of a run.
-    pub fn groups(self, summary: &Summary) -> &[Group] {
+    /// The groups of a run; `None` if summaries have no metrics of them.
+    pub fn groups(self, summary: &Summary) -> Option<&[Group]> {
         match self {
-            Grouping::Provider => &summary.providers,
-            Grouping::Class => &summary.classes,
-            Grouping::User | Grouping::Workload => &summary.workloads,
+            Grouping::Provider => Some(&summary.providers),
+            Grouping::Class => Some(&summary.classes),
+            Grouping::User | Grouping::Workload => Some(&summary.workloads),
+            Grouping::Queue | Grouping::Account => None,
         }
     }
 

@@ -9,17 +9,26 @@ use crate::distribution::{self, Quantity};
 use crate::error::PlotError;
 use crate::load::Tables;
 use crate::timeline::{self, Shows};
-use crate::{Figure, gantt, job_timeline, resource_timeline, sequence, workflow_timeline};
+use crate::{
+    Figure, gantt, job_timeline, resource_timeline, sequence, usage_shares, workflow_timeline,
+};
 
 haggle_model::words! {
     /// Kind of a figure.
     pub enum FigureKind {
         /// Jobs on processors over time. Numbers on bars are those of jobs in their workload
-        /// (`labels`). Processors are counted from 0 at each provider. Failed attempts are pale and
+        /// (`labels`). Processors are counted from 0 at each provider; a provider that places jobs on
+        /// nodes has their names and borders. Failed attempts are pale and
         /// hatched.
         Gantt = "gantt",
         /// Share of busy processors over time.
         Utilisation = "utilisation",
+        /// Shares of processors, memory and accelerators in use over time, at providers that place jobs
+        /// on nodes.
+        NodeUtilisation = "node-utilisation",
+        /// Share of each account or user in the usage so far, over time, and its target share as a
+        /// dashed line. Usage is processor-seconds, which count half after the provider's `half-life`.
+        UsageShares = "usage-shares",
         /// Waiting jobs over time.
         QueueLength = "queue-length",
         /// Share of jobs with at most this waiting time.
@@ -69,7 +78,10 @@ impl FigureKind {
             FigureKind::Gantt => {
                 &["legend", "labels", "jobs", "group-by", "providers", "dates", "from", "until"]
             }
-            FigureKind::Utilisation | FigureKind::QueueLength => {
+            FigureKind::UsageShares => {
+                &["legend", "group-by", "providers", "dates", "from", "until"]
+            }
+            FigureKind::Utilisation | FigureKind::NodeUtilisation | FigureKind::QueueLength => {
                 &["legend", "providers", "dates", "from", "until"]
             }
             FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf => &[
@@ -156,6 +168,21 @@ impl FigureKind {
         self.uses("metric") || self.uses("metrics")
     }
 
+    /// The words for groups of jobs that it can show, besides axes of a sweep. `over_axis` is true if it shows a
+    /// metric over such an axis, which is in summaries only.
+    pub fn groups(self, over_axis: bool) -> &'static [&'static str] {
+        match self {
+            FigureKind::UsageShares => &["account", "user"],
+            FigureKind::Gantt => {
+                &["provider", "user", "class", "workload", "queue", "account", "job"]
+            }
+            _ if self.is_ecdf() || (self.shows_spread() && !over_axis) => {
+                &["provider", "user", "class", "workload", "queue", "account"]
+            }
+            _ => &["provider", "user", "class", "workload"],
+        }
+    }
+
     /// True if it shows distributions of values.
     pub const fn shows_spread(self) -> bool {
         matches!(self, FigureKind::Box | FigureKind::LetterValues)
@@ -222,6 +249,8 @@ impl FigureKind {
         let figure = match self {
             FigureKind::Gantt => gantt::asked(run, ask)?,
             FigureKind::Utilisation => timeline::asked(run, ask, Shows::Utilisation)?,
+            FigureKind::NodeUtilisation => timeline::of_nodes(run, ask)?,
+            FigureKind::UsageShares => usage_shares::asked(run, ask)?,
             FigureKind::QueueLength => timeline::asked(run, ask, Shows::Queue)?,
             FigureKind::WaitingEcdf => distribution::asked(run, ask, Quantity::WaitingTime)?,
             FigureKind::BoundedSlowdownEcdf => {

@@ -40,6 +40,8 @@ pub(crate) enum Mark {
     Arrow,
     /// A piece of the line of the series with this number, with its mark.
     Line(usize),
+    /// A piece of an unbroken line with the mark of the series with this number.
+    Solid(usize),
     /// A piece of the line of the series with this number.
     Dash(usize),
     /// The mark of the series with this number.
@@ -76,6 +78,10 @@ impl Key {
                 if matches!(self.mark, Mark::Line(_)) {
                     strokes::mark(scene, number, (left + 11.0, y), colour);
                 }
+            }
+            Mark::Solid(number) => {
+                scene.line(vec![(left - 4.0, y), (right + 4.0, y)], colour, 3);
+                strokes::mark(scene, number, (left + 11.0, y), colour);
             }
             Mark::Point(number) => strokes::mark(scene, number, (left + 11.0, y), colour),
             Mark::Arrow => arrow(scene, &[(left, y), (right, y)], colour),

@@ -30,6 +30,7 @@ pub mod scatter;
 pub mod scene;
 pub mod sequence;
 pub mod timeline;
+pub mod usage_shares;
 pub mod workflow_timeline;
 
 mod axis;
@@ -38,6 +39,7 @@ mod dates;
 mod error;
 mod frame;
 mod legend;
+mod owners;
 mod palette;
 mod pattern;
 mod pdf;
@@ -56,7 +58,7 @@ pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use format::ImageFormat;
-pub use gantt::{BarLabels, Gantt, GanttBar, GanttLoss, GanttOutage, GanttProvider};
+pub use gantt::{BarLabels, Gantt, GanttBar, GanttLoss, GanttNode, GanttOutage, GanttProvider};
 pub use graph::{GraphTask, TaskGraph};
 pub use grouping::Grouping;
 pub use job_timeline::{JobAttempt, JobTimeline};
@@ -69,6 +71,7 @@ pub use scatter::{ScatterChart, ScatterPoint};
 pub use scene::Scene;
 pub use sequence::{Sequence, SequenceMessage};
 pub use timeline::{Held, Shows, Timeline, TimelinePart};
+pub use usage_shares::{UsageLine, UsagePart, UsageShares};
 pub use workflow_timeline::{TaskAttempt, TaskInput, WorkflowPlace, WorkflowTimeline};
 
 /// Something to draw.
@@ -78,6 +81,8 @@ pub enum Figure {
     Gantt(Gantt),
     /// Busy processors or waiting jobs over time.
     Timeline(Timeline),
+    /// Shares of usage over time against target shares.
+    UsageShares(UsageShares),
     /// The slots of resources of a grid over time.
     ResourceTimeline(ResourceTimeline),
     /// A job of a grid across its attempts.
@@ -114,6 +119,7 @@ impl Figure {
         match self {
             Figure::Gantt(figure) => figure.scene(look),
             Figure::Timeline(figure) => figure.scene(look),
+            Figure::UsageShares(figure) => figure.scene(look),
             Figure::ResourceTimeline(figure) => figure.scene(look),
             Figure::JobTimeline(figure) => figure.scene(look),
             Figure::WorkflowTimeline(figure) => figure.scene(look),
@@ -134,6 +140,7 @@ impl Figure {
         match self {
             Figure::Gantt(figure) => figure.size(),
             Figure::Timeline(figure) => figure.size(),
+            Figure::UsageShares(figure) => figure.size(),
             Figure::ResourceTimeline(figure) => figure.size(),
             Figure::Panels(figure) => figure.size(),
             _ => Size::default(),

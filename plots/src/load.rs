@@ -3,11 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow, Rows};
+use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, NodeRow, OutageRow, Rows};
 use haggle_results::{About, JobRow, JobTimes, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::Sample;
 use crate::error::PlotError;
+use crate::owners::Owners;
 
 /// Grouping of jobs in a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +23,24 @@ pub enum By {
     Workload,
     /// A curve for each user, by the number in the log, or by the name in the scenario.
     User,
+    /// A curve for each queue, by its name.
+    Queue,
+    /// A curve for each account, by its name.
+    Account,
     /// A curve for each job.
     Job,
+}
+
+impl By {
+    /// True if it needs facts that tables do not have.
+    pub(crate) const fn needs_about(self) -> bool {
+        matches!(self, By::User | By::Queue | By::Account)
+    }
+}
+
+/// The provider of a job; empty for a bag on several, which is in no queue and no account.
+fn provider_of(job: &JobTimes) -> &str {
+    job.provider.as_deref().unwrap_or_default()
 }
 
 /// The user that submitted a job: by the number in the log, or by the names in the scenario of all
@@ -96,6 +113,7 @@ pub struct Tables<'r> {
     checkpoints: OnceCell<Vec<CheckpointRow>>,
     outages: OnceCell<Vec<OutageRow>>,
     maintenance: OnceCell<Vec<MaintenanceRow>>,
+    nodes: OnceCell<Vec<NodeRow>>,
     tasks: OnceCell<TaskNames>,
 }
 
@@ -115,6 +133,7 @@ impl<'r> Tables<'r> {
             checkpoints: OnceCell::new(),
             outages: OnceCell::new(),
             maintenance: OnceCell::new(),
+            nodes: OnceCell::new(),
             tasks: OnceCell::new(),
         }
     }
@@ -187,6 +206,14 @@ impl<'r> Tables<'r> {
     pub fn maintenance(&self) -> Result<&[MaintenanceRow], ResultsError> {
         rows_once(&self.maintenance, || self.run.maintenance())
     }
+
+    /// All nodes; none if no provider places jobs on nodes.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn nodes(&self) -> Result<&[NodeRow], ResultsError> {
+        rows_once(&self.nodes, || self.run.nodes())
+    }
 }
 
 impl Tables<'_> {
@@ -247,10 +274,14 @@ pub fn samples(
     by: By,
     value: impl Fn(&JobTimes) -> Option<f64>,
 ) -> Result<Vec<Sample>, PlotError> {
-    let about = if by == By::User { Some(run.about()?) } else { None };
+    let about = if by.needs_about() { Some(run.about()?) } else { None };
+    let owners = about.map(Owners::new);
+    owners.map_or(Ok(()), |it| it.check(by))?;
     let key = |job: &JobTimes| match by {
         By::Nothing => Some("all jobs".to_owned()),
         By::User => Some(user_of(job.user, &job.workload, about)),
+        By::Queue => Some(owners?.queue(provider_of(job), job.queue)),
+        By::Account => Some(owners?.account(provider_of(job), job.user, job.group)),
         By::Job => Some(format!("{}!{}", job.workload, job.job_id)),
         // A bag on several providers belongs to none of them.
         By::Provider => match &job.provider {

@@ -4,6 +4,7 @@
 //! round length. Each bin shows its lowest and highest value as a band, so that no peak is hidden. It
 //! shows its mean as a line, so that the area below stays correct.
 
+mod nodes;
 mod read;
 
 use crate::axis::{Axis, from_zero};
@@ -15,6 +16,7 @@ use crate::look::Look;
 use crate::palette::{BLUE, INK, VERMILION, tint};
 use crate::scene::{Colour, Scene};
 
+pub(crate) use nodes::asked as of_nodes;
 pub(crate) use read::{asked, compared};
 pub use read::{grid_timeline, timeline};
 
@@ -30,7 +32,7 @@ pub struct Timeline {
     pub title: String,
     /// Content of the figure.
     pub shows: Shows,
-    /// Label of the utilised amount: "busy processors".
+    /// Label of the utilised amount of parts without one of their own: "busy processors".
     pub held: &'static str,
     /// The parts with panels of their own, from top to bottom.
     pub parts: Vec<TimelinePart>,
@@ -62,6 +64,8 @@ pub enum Shows {
 pub struct TimelinePart {
     /// Its name.
     pub name: String,
+    /// Label of its utilised amount; empty: that of the figure.
+    pub label: &'static str,
     /// Its whole capacity, such as its number of processors.
     pub capacity: f64,
     /// Amounts that attempts held, whatever their outcomes.
@@ -175,7 +179,8 @@ impl Timeline {
                 _ => format!("{}: {what}", part.name),
             };
             if self.shows != Shows::Queue {
-                let label = name(&format!("{}, %", self.held));
+                let held = if part.label.is_empty() { self.held } else { part.label };
+                let label = name(&format!("{held}, %"));
                 let axis = Axis::amounts(&label, 100.0, ticks);
                 curves.push(Curve { axis, steps: within(part.busy(), low, high), colour: BLUE });
             }

@@ -1,7 +1,9 @@
 //! What a Gantt chart tells of jobs besides where and when they ran.
 
 use haggle_plots::scene::{Colour, Scene, Shape};
-use haggle_plots::{Figure, Gantt, GanttBar, GanttLoss, GanttProvider, LegendPlace, Look, Size};
+use haggle_plots::{
+    Figure, Gantt, GanttBar, GanttLoss, GanttNode, GanttProvider, LegendPlace, Look, Size,
+};
 
 fn bar(job: i64, (first, last): (u32, u32), (start, end): (f64, f64)) -> GanttBar {
     GanttBar {
@@ -25,6 +27,7 @@ fn provider(name: &str, bars: Vec<GanttBar>) -> GanttProvider {
         first: 64,
         processors: 10,
         bars,
+        nodes: Vec::new(),
         outages: Vec::new(),
         maintenance: Vec::new(),
     }
@@ -224,4 +227,54 @@ fn panels_have_one_width_whatever_is_in_the_legend() {
     assert!(right(&failed, Some(LegendPlace::Beside)) < right(&plain, None));
     assert_eq!(right(&failed, Some(LegendPlace::None)), right(&plain, None));
     assert_eq!(right(&failed, Some(LegendPlace::Above)), right(&plain, None));
+}
+
+/// Nodes of `size` processors, of which the first `batch` are in a group of their own.
+fn with_nodes(count: u32, size: u32, batch: u32) -> Gantt {
+    let node = |number: u32| GanttNode {
+        group: if number < batch { "batch" } else { "fast" }.to_owned(),
+        number,
+        first: number * size,
+        last: (number + 1) * size - 1,
+    };
+    let nodes = (0..count).map(node).collect();
+    let bars = vec![bar(1, (0, count * size - 1), (0.0, 100.0))];
+    let all = GanttProvider { first: 0, processors: count * size, nodes, ..provider("site", bars) };
+    chart(vec![all])
+}
+
+/// Lines across the whole panel, over the bars.
+fn borders(scene: &Scene) -> usize {
+    let last_box = scene.shapes.iter().rposition(|it| matches!(it, Shape::Box { .. }));
+    let behind = &scene.shapes[last_box.expect("a bar")..];
+    let is_flat = |it: &&Shape| {
+        let Shape::Line { points, .. } = it else { return false };
+        points.len() == 2 && points[0].1 == points[1].1
+    };
+    behind.iter().filter(is_flat).count()
+}
+
+#[test]
+fn nodes_have_names_and_borders() {
+    let scene = drawn(&with_nodes(3, 4, 2), Size::default());
+    let all = texts(&scene);
+    for text in ["site: node", "batch 0", "batch 1", "fast 2"] {
+        assert!(all.contains(&text), "{all:?}");
+    }
+    // Two lines between nodes of one group, and one between groups.
+    assert_eq!(borders(&scene), 3);
+}
+
+#[test]
+fn of_many_nodes_some_have_names() {
+    let scene = drawn(&with_nodes(1000, 64, 900), Size::default());
+    let named = |group: &str| {
+        let numbers = texts(&scene).into_iter().filter_map(|it| it.strip_prefix(group));
+        Vec::from_iter(numbers.map(|it| it.trim().parse::<u32>().expect("a number")))
+    };
+    let batch = named("batch");
+    assert!(batch.len() > 5 && batch.iter().all(|it| it % 50 == 0), "{batch:?}");
+    assert!(named("fast").contains(&900));
+    // Only the groups have a border.
+    assert_eq!(borders(&scene), 1);
 }

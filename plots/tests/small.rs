@@ -35,6 +35,7 @@ fn labels_of_small_figures_are_whole() {
 fn ticks_of_flat_panels_are_apart() {
     let part = |name: &str| TimelinePart {
         name: name.to_owned(),
+        label: "",
         capacity: 4.0,
         held: vec![Held { start: 0.0, end: 50.0, amount: 2.0 }],
         waits: (0..60).map(|i| (f64::from(i), 70.0)).collect(),

@@ -35,6 +35,7 @@ use crate::exit::Exit;
   haggle plot runs/first --kind waiting-ecdf --y-range 80%..100% -o tail.png
   haggle plot runs/first --kind waiting-ecdf --complement -o tail-log.png
   haggle plot runs/of-log --kind waiting-ecdf --recorded -o beside-log.png
+  haggle plot runs/of-log --kind waiting-ecdf --group-by queue -o by-queue.png
   haggle plot runs/first --kind gantt --size 88x60mm --title '' -o column.pdf")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
@@ -60,7 +61,8 @@ pub(crate) struct Args {
     /// End of the time that is drawn, such as 2d
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = end)]
     until: Option<TimeSpan>,
-    /// Show dates on the axis of time of gantt, utilisation and queue-length, by the header of the log
+    /// Show dates on the axis of time of gantt, utilisation, node-utilisation, usage-shares and queue-length, by the
+    /// header of the log
     #[arg(long)]
     dates: bool,
     /// Metric of bars and lines
@@ -76,8 +78,9 @@ pub(crate) struct Args {
     /// Factor of the values as tables have them, in place of the automatic unit; --label must then include the unit
     #[arg(long, value_name = "NUMBER")]
     scale: Option<f64>,
-    /// Draw one bar, line or curve, or in a gantt one colour, for each: provider, user, class, workload
-    /// or a sweep axis; in a gantt also job
+    /// Draw one bar, line or curve, or in a gantt one colour, for each: provider, user, class, workload or a sweep axis;
+    /// in a box, an ECDF or a gantt of one run also queue or account; in a gantt also job; in usage-shares account or
+    /// user
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
     /// Sweep axis on the x axis of lines and bars; without it, the first

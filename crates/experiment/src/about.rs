@@ -2,12 +2,13 @@
 
 use haggle_results::About;
 use haggle_results::about::{
-    DataLinkInfo, DataNetworkInfo, LearnsOf, RunsOnGrid, StoreInfo, UserInfo, WorkloadInfo,
+    AccountInfo, DataLinkInfo, DataNetworkInfo, LearnsOf, NodeGroupInfo, QueueInfo, RunsOnGrid,
+    SiteInfo, StoreInfo, UserInfo, WorkloadInfo,
 };
 use haggle_scenario::file::{
     Grid, GridPolicy, InformationMode, Metascheduler, Network, Outages, Protocol, Workload,
 };
-use haggle_scenario::quantity::{Bandwidth, TimeSpan};
+use haggle_scenario::quantity::{Bandwidth, Name, TimeSpan};
 use haggle_scenario::{Scenario, file, initial_name};
 
 use super::cast::{SUBMITTED, submits};
@@ -50,6 +51,7 @@ pub fn about(scenario: &Scenario) -> About {
         data_network: (scenario.moves_data() || scenario.carries_checkpoints())
             .then(|| data_network(scenario)),
         rules: scenario.providers.iter().filter_map(rules).collect(),
+        sites: scenario.providers.iter().filter_map(site).collect(),
         figures: scenario.figures.iter().map(declared).collect(),
     }
 }
@@ -58,6 +60,36 @@ pub fn about(scenario: &Scenario) -> About {
 fn rules(provider: &file::Provider) -> Option<(String, serde_json::Value)> {
     let rules = serde_json::to_value(provider.rules()?).ok()?;
     Some((provider.name.to_string(), rules))
+}
+
+/// Names of nodes, queues and accounts of a provider, if it has any, by its name.
+fn site(provider: &file::Provider) -> Option<(String, SiteInfo)> {
+    let is_named = provider.nodes.iter().any(|it| it.name.is_some());
+    if !is_named && !provider.has_rules() {
+        return None;
+    }
+    let group = |it: &file::Node| NodeGroupInfo {
+        name: it.name.as_ref().map(ToString::to_string),
+        count: it.count,
+    };
+    let queue =
+        |it: &file::Queue| QueueInfo { name: it.name.to_string(), number: it.number.into() };
+    let place = |name: &Name| provider.accounts.iter().position(|it| it.name == *name);
+    let account = |it: &file::Account| AccountInfo {
+        name: it.name.to_string(),
+        parent: it.parent.as_ref().and_then(place),
+        groups: it.groups.iter().map(|&group| group.into()).collect(),
+        shares: it.shares,
+        users: it.users.iter().map(|it| (it.user.into(), it.shares)).collect(),
+    };
+    let half_life = provider.priority.as_ref().map(|it| it.half_life.0.as_secs_f64());
+    let site = SiteInfo {
+        nodes: if is_named { provider.nodes.iter().map(group).collect() } else { Vec::new() },
+        queues: provider.queues.iter().map(queue).collect(),
+        accounts: provider.accounts.iter().map(account).collect(),
+        half_life: half_life.filter(|&it| it > 0.0),
+    };
+    Some((provider.name.to_string(), site))
 }
 
 /// The workloads of jobs that run or wait at time zero.

@@ -345,8 +345,13 @@ fn of_one_run(
             grouping.word()
         )));
     }
-    let groups = grouping
-        .groups(&summary)
+    let Some(groups) = grouping.groups(&summary) else {
+        return Err(PlotError::Unsuitable(format!(
+            "the summary has no metrics of each {}: use \"box\" or \"waiting-ecdf\"",
+            grouping.word()
+        )));
+    };
+    let groups = groups
         .iter()
         // The list of a figure names providers, and no other groups.
         .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
@@ -378,8 +383,8 @@ fn value_of(values: impl IntoIterator<Item = (String, f64)>, name: &str) -> Opti
 /// grouping with more groups than `most` is left out.
 pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(String, f64)> {
     let mut values = Vec::new();
-    for grouping in Grouping::ALL {
-        let groups = grouping.groups(summary);
+    for grouping in Grouping::IN_SUMMARY {
+        let groups = grouping.groups(summary).unwrap_or_default();
         // A grouping with thousands of groups would fill the table of a sweep.
         for group in groups.iter().filter(|_| groups.len() <= most) {
             let label = grouping.label(&group.name, about);

@@ -1,9 +1,13 @@
 //! Facts about a run that its tables do not have and that their readers need: which users submit to
 //! which actors, and by which rules (`about` in `provenance.json`).
 
+mod site;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use site::{AccountInfo, NodeGroupInfo, QueueInfo, SiteInfo};
 
 /// Facts about a run for its readers. Places where jobs run are in the table `resources`.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -43,6 +47,9 @@ pub struct About {
     /// them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<String, serde_json::Value>,
+    /// Names of nodes, queues and accounts of the providers that have some, and the shares of accounts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sites: BTreeMap<String, SiteInfo>,
     /// The figures that the run declares, as `[[figure]]` in scenarios. Only the code that draws
     /// interprets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

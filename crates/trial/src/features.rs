@@ -89,16 +89,22 @@ const FEATURES: [(&str, Has); 40] = [
     ("snapshot", |_, done| done.snapshot),
 ];
 
+/// Kinds of figures without a row on the page of crossings until it is renewed.
+const NEW_FIGURES: [FigureKind; 2] = [FigureKind::NodeUtilisation, FigureKind::UsageShares];
+
 /// The names of all features, in the order of the table.
 pub fn names() -> Vec<&'static str> {
-    let figures = FigureKind::ALL.into_iter().map(FigureKind::name);
+    let figures = FigureKind::ALL.into_iter().filter(|kind| !NEW_FIGURES.contains(kind));
+    let figures = figures.map(FigureKind::name);
     FEATURES.iter().map(|(name, _)| *name).chain(figures).collect()
 }
 
 /// The names of the features that a case has.
 pub fn of(scenario: &Scenario, done: &Done) -> BTreeSet<String> {
     let had = FEATURES.iter().filter(|(_, has)| has(scenario, done)).map(|(name, _)| *name);
-    had.chain(done.figures.iter().copied()).map(str::to_owned).collect()
+    let is_new = |it: &&&str| NEW_FIGURES.iter().any(|kind| kind.name() == **it);
+    let figures = done.figures.iter().filter(|it| !is_new(it)).copied();
+    had.chain(figures).map(str::to_owned).collect()
 }
 
 fn bags(scenario: &Scenario) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Gantt, GanttBar, GanttProvider};
+use super::{Gantt, GanttBar, GanttProvider, nodes};
 use crate::frame::Panel;
 use crate::palette::{INK, WHITE, on};
 use crate::scene::{Anchor, Scene};
@@ -24,7 +24,7 @@ pub(super) fn write(
     let mut written: BTreeSet<i64> = BTreeSet::new();
     let mut left = Vec::new();
     for bar in bars().filter(|bar| !bar.label.is_empty()) {
-        let edges = provider.edges(panel, bar);
+        let edges = nodes::part_for_label(panel, provider, bar);
         match size_on(bar, edges) {
             Some(size) => {
                 on_bar(scene, gantt, (bar, edges), size);

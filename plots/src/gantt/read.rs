@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::AttemptOutcome;
-use haggle_results::reader::MaintenanceRow;
+use haggle_results::about::SiteInfo;
+use haggle_results::reader::{MaintenanceRow, NodeRow};
 use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError};
 
 use crate::Figure;
 use crate::ask::Ask;
 use crate::attempts::Outage;
 use crate::error::PlotError;
-use crate::gantt::{BarLabels, Gantt, GanttBar, GanttLoss, GanttOutage, GanttProvider};
+use crate::gantt::{BarLabels, Gantt, GanttBar, GanttLoss, GanttNode, GanttOutage, GanttProvider};
 use crate::grouping::Grouping;
 use crate::load::{By, Part, Tables, TaskNames, changes_of, natural, outages_of, user_of};
+use crate::owners::Owners;
 
 /// The requested chart. Without a requested grouping, jobs are grouped by the property in which they differ.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
@@ -102,7 +104,7 @@ fn told_apart(
         Some(word) => {
             let grouping = Grouping::of(Some(word)).map_err(|_| {
                 PlotError::Unsuitable(format!(
-                    "jobs of a gantt cannot be grouped by \"{word}\": use provider, user, class, workload or job"
+                    "jobs of a gantt cannot be grouped by \"{word}\": use provider, user, class, workload, queue, account or job"
                 ))
             })?;
             return Ok((grouping.by(), grouping.word()));
@@ -163,7 +165,8 @@ pub fn gantt(run: &Tables, title: &str, part: &Part, by: By) -> Result<Gantt, Pl
 /// The groups of the whole run, so that each has one colour in every part of it.
 fn groups_of(run: &Tables, by: By) -> Result<BTreeSet<String>, PlotError> {
     let jobs = jobs(run)?;
-    let about = if by == By::User { Some(run.about()?) } else { None };
+    let about = if by.needs_about() { Some(run.about()?) } else { None };
+    about.map_or(Ok(()), |about| Owners::new(about).check(by))?;
     let group = |row: &PlacementRow| group(row, jobs.get(&row.job).copied(), by, about);
     Ok(run.placements()?.iter().filter_map(group).collect())
 }
@@ -180,6 +183,8 @@ fn group(
         By::Class => job.map(|job| job.class.clone()),
         By::Workload => job.map(|job| job.workload.clone()),
         By::User => job.map(|job| user_of(job.user, &job.workload, about)),
+        By::Queue => Some(Owners::new(about?).queue(&row.provider, job?.queue)),
+        By::Account => Some(Owners::new(about?).account(&row.provider, job?.user, job?.group)),
         By::Job => Some(row.job.to_string()),
     }
 }
@@ -202,7 +207,7 @@ impl Reading<'_, '_> {
     /// Its providers, with their bars in a part of the time.
     fn providers(&self, part: &Part) -> Result<Vec<GanttProvider>, PlotError> {
         let (run, jobs) = (self.run, jobs(self.run)?);
-        let tells_users = self.by == By::User || self.labels == BarLabels::User;
+        let tells_users = self.by.needs_about() || self.labels == BarLabels::User;
         let about = if tells_users { Some(run.about()?) } else { None };
         let places: BTreeMap<&str, usize> =
             self.groups.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
@@ -232,6 +237,8 @@ impl Reading<'_, '_> {
             });
         }
         let (outages, maintenance) = (run.outages()?, run.maintenance()?);
+        let nodes = run.nodes()?;
+        let sites = if nodes.is_empty() { None } else { Some(&run.about()?.sites) };
         let provider = |resource: &ResourceRow| GanttProvider {
             bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
             run: 0,
@@ -245,6 +252,7 @@ impl Reading<'_, '_> {
             maintenance: closed(maintenance, &resource.provider, part).collect(),
             first: u32::try_from(resource.first).unwrap_or(0),
             processors: u32::try_from(resource.processors).unwrap_or(0),
+            nodes: nodes_of(nodes, &resource.provider, sites),
             name: resource.provider.clone(),
         };
         let drawn = run.resources()?.iter();
@@ -264,6 +272,22 @@ impl Reading<'_, '_> {
             BarLabels::None => String::new(),
         }
     }
+}
+
+/// The nodes of a provider.
+fn nodes_of(
+    rows: &[NodeRow],
+    provider: &str,
+    sites: Option<&BTreeMap<String, SiteInfo>>,
+) -> Vec<GanttNode> {
+    let site = sites.and_then(|it| it.get(provider));
+    let node = |row: &NodeRow| GanttNode {
+        group: site.and_then(|it| it.group_of_node(row.node)).unwrap_or_default().to_owned(),
+        number: u32::try_from(row.node).unwrap_or(0),
+        first: u32::try_from(row.first).unwrap_or(0),
+        last: u32::try_from(row.last).unwrap_or(0),
+    };
+    rows.iter().filter(|row| row.provider == provider).map(node).collect()
 }
 
 /// Attempts by job and number.

@@ -17,7 +17,7 @@ use crate::load::{Part, Tables, changes_of};
 use crate::timeline::{Held, Shows, Timeline, TimelinePart};
 
 /// Maximum number of panels. Above it, a timeline shows the sum, because panels would be too flat.
-const PANELS_MAX: usize = 5;
+pub(super) const PANELS_MAX: usize = 5;
 
 /// Utilisation of providers and of a grid over time, or their waiting jobs.
 pub(crate) fn asked(run: &Tables, ask: &Ask, shows: Shows) -> Result<Figure, PlotError> {
@@ -65,7 +65,7 @@ pub(crate) fn compared(
 }
 
 /// Merges all parts into one.
-fn sum(parts: Vec<TimelinePart>) -> TimelinePart {
+pub(super) fn sum(parts: Vec<TimelinePart>) -> TimelinePart {
     let mut all = TimelinePart::default();
     let whole: f64 = parts.iter().map(|part| part.capacity).sum();
     for part in parts {

@@ -226,6 +226,7 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
         first: 0,
         processors: problem.resources() as u32, // counted in 32 bits
         bars: bars(schedule),
+        nodes: Vec::new(),
         outages: Vec::new(),
         maintenance: Vec::new(),
     };

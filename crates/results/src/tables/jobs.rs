@@ -121,6 +121,8 @@ part! {
     workload: String = Workload, "workload_name";
     class: String = Class, "class";
     user: i64 = Integer, "user_id";
+    group: i64 = Integer, "group_id";
+    queue: i64 = Integer, "queue_id";
     shape: String = Word, "shape";
     outcome: String = Word, "outcome";
     provider: Option<String> = Provider, "provider";

@@ -107,6 +107,7 @@ impl Check<'_> {
             self.check_figure_axes(&path, figure, &axes);
             self.check_x_scale(&path, figure);
             self.doubt_marked_jobs(&path, figure);
+            self.doubt_sites(&path, figure);
             let keeps_all = self.scenario.results.messages == Messages::All;
             let facts = Beside { keeps_all, taken: files[..index].contains(&files[index]) };
             let from = figure.from.unwrap_or(Instant(Time::ZERO));
@@ -141,6 +142,26 @@ impl Check<'_> {
                 help,
             );
         }
+    }
+
+    /// Warns of figures of accounts and nodes if no provider has any.
+    fn doubt_sites(&mut self, path: &Path, figure: &Figure) {
+        let providers = &self.scenario.providers;
+        let accounts = providers.iter().any(|it| !it.accounts.is_empty());
+        let nodes = providers.iter().any(|it| !it.nodes.is_empty());
+        let by_account = figure.group_by.as_ref().is_some_and(|it| it.as_str() == "account");
+        let (key, lacks, add) = match figure.kind {
+            FigureKind::UsageShares if !accounts => ("kind", "accounts", "account"),
+            FigureKind::NodeUtilisation if !nodes => ("kind", "nodes", "node"),
+            _ if by_account && !accounts => ("group-by", "accounts", "account"),
+            _ => return,
+        };
+        self.doubt(
+            &path.key(key),
+            format!("the figure is left out: no provider has {lacks}"),
+            "nothing to draw",
+            format!("add `[[provider.{add}]]`, or remove the figure"),
+        );
     }
 
     /// The sites and resources of the grid, if a figure names any.
@@ -263,8 +284,8 @@ impl Check<'_> {
         self.refuse(AXES, path, (figure, &facts), words);
         let Some(group) = group else { return };
         let axes = axes.list().iter().copied().filter(|_| figure.kind.measures());
-        let jobs = (figure.kind == FigureKind::Gantt).then_some("job");
-        let known: Known<'_> = GROUPS.into_iter().chain(jobs).chain(axes).collect();
+        let groups = figure.kind.groups(figure.x.is_some()).iter().copied();
+        let known: Known<'_> = groups.chain(axes).collect();
         if !known.contains(group.as_str()) {
             let at = path.key("group-by");
             self.unknown_name(&at, "group or sweep axis", group.as_str(), &known);

@@ -55,8 +55,8 @@ pub struct Figure {
     /// End of the time that is drawn; without it, the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimeSpan>,
-    /// True if the axis of time of "gantt", "utilisation" and "queue-length" has dates: the local time of the log's
-    /// machine, by `UnixStartTime` and `TimeZone` of its header.
+    /// True if the axis of time of "gantt", "utilisation", "node-utilisation", "usage-shares" and "queue-length" has
+    /// dates: the local time of the log's machine, by `UnixStartTime` and `TimeZone` of its header.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dates: bool,
     /// Metric of "bars", "lines", "box" and "letter-values"; the last two show its distribution.
@@ -102,8 +102,9 @@ pub struct Figure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whiskers: Option<Whiskers>,
     /// Grouping into bars, boxes, lines or curves: "provider", "user", "class", "workload", or for bars and lines a
-    /// sweep axis by its name; without it, by provider. For a "gantt", the attribute that has a colour, also "job";
-    /// without it, the class, or the workload if there are several.
+    /// sweep axis by its name; without it, by provider. Boxes and ECDFs of one run have also "queue" and "account". For
+    /// a "gantt", the attribute that has a colour, also "queue", "account" and "job"; without it, the class, or the
+    /// workload if there are several. For "usage-shares", "account" or "user"; without it, "account".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
     /// Draws differences: each run of the sweep minus the run with its seed at this value of an axis, or of several,
