@@ -280,7 +280,7 @@ pub fn samples(
     let key = |job: &JobTimes| match by {
         By::Nothing => Some("all jobs".to_owned()),
         By::User => Some(user_of(job.user, &job.workload, about)),
-        By::Queue => Some(owners?.queue(provider_of(job), job.queue)),
+        By::Queue => Some(owners?.queue(provider_of(job), job.queue, job.partition)),
         By::Account => Some(owners?.account(provider_of(job), job.user, job.group)),
         By::Job => Some(format!("{}!{}", job.workload, job.job_id)),
         // A bag on several providers belongs to none of them.

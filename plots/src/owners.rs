@@ -40,8 +40,8 @@ impl<'a> Owners<'a> {
     }
 
     /// The queue of a job. Where providers have no queues, it is that of the log, by its number.
-    pub(crate) fn queue(self, provider: &str, number: i64) -> String {
-        match self.about.sites.get(provider).and_then(|it| it.queue_of(number)) {
+    pub(crate) fn queue(self, provider: &str, number: i64, partition: i64) -> String {
+        match self.about.sites.get(provider).and_then(|it| it.queue_of(number, partition)) {
             Some(name) => full(self.several.0, provider, name),
             None if number < 0 => NO_QUEUE.to_owned(),
             None => format!("queue {number}"),

@@ -62,6 +62,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             granted: None,
             alternative: None,
             recorded: None,
+            priority: None,
         };
         writer.job_over(&record).expect("there is room");
     }

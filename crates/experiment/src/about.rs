@@ -72,8 +72,11 @@ fn site(provider: &file::Provider) -> Option<(String, SiteInfo)> {
         name: it.name.as_ref().map(ToString::to_string),
         count: it.count,
     };
-    let queue =
-        |it: &file::Queue| QueueInfo { name: it.name.to_string(), number: it.number.into() };
+    let queue = |it: &file::Queue| QueueInfo {
+        name: it.name.to_string(),
+        number: it.number.map(i64::from),
+        partition: it.partition.map(i64::from),
+    };
     let place = |name: &Name| provider.accounts.iter().position(|it| it.name == *name);
     let account = |it: &file::Account| AccountInfo {
         name: it.name.to_string(),

@@ -35,7 +35,7 @@ to repeat the run; `compare` reads it for the keys that differ. `about` has the 
 | `information` | with such schedules: delay of the scheduler's information on failures and repairs, `periodic` (until the next multiple of this number of seconds) or `within` (a drawn time, at most this number of seconds); missing: none |
 | `tolerances` | largest difference between the starts of the parts of a job, s, for each metascheduler that negotiates about them |
 | `rules` | queues, qualities of service, accounts and priorities of the providers that have some, by provider |
-| `sites` | names of these, by provider: `nodes` (groups of nodes: `name`, `count`), `queues` (`name`, `number`), `accounts` (`name`, `parent`: place in the list, `groups`, `shares`, `users` with their shares), `half_life` of usage, s |
+| `sites` | names of these, by provider: `nodes` (groups of nodes: `name`, `count`), `queues` (`name`, `number` or `partition`), `accounts` (`name`, `parent`: place in the list, `groups`, `shares`, `users` with their shares), `half_life` of usage, s |
 | `figures` | the figures that the scenario declares, as its `[[figure]]` |
 
 [readers.md](readers.md) shows how to read them in pandas, Polars and DuckDB, for one run and for a sweep. In a pack of a sweep ([cluster.md](cluster.md#large-sweeps)) the

@@ -183,7 +183,7 @@ fn group(
         By::Class => job.map(|job| job.class.clone()),
         By::Workload => job.map(|job| job.workload.clone()),
         By::User => job.map(|job| user_of(job.user, &job.workload, about)),
-        By::Queue => Some(Owners::new(about?).queue(&row.provider, job?.queue)),
+        By::Queue => Some(Owners::new(about?).queue(&row.provider, job?.queue, job?.partition)),
         By::Account => Some(Owners::new(about?).account(&row.provider, job?.user, job?.group)),
         By::Job => Some(row.job.to_string()),
     }

@@ -12,21 +12,31 @@ use serde::Serialize;
 
 use super::same::{self, Job};
 
-haggle_model::words! {
-    /// Number of a job by which waiting times are summed up.
-    pub enum OwnerKind {
-        /// Its user.
-        User = "user",
-        /// Its group, or its account in a log of accounts.
-        Group = "group",
-        /// Its queue, or its quality of service in a log of sacct.
-        Queue = "queue",
-        /// Its partition.
-        Partition = "partition",
-    }
+/// Number of a job by which waiting times are summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OwnerKind {
+    /// Its user.
+    User,
+    /// Its group, or its account in a log of accounts.
+    Group,
+    /// Its queue, or its quality of service in a log of sacct.
+    Queue,
+    /// Its partition.
+    Partition,
 }
 
 impl OwnerKind {
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            OwnerKind::User => "user",
+            OwnerKind::Group => "group",
+            OwnerKind::Queue => "queue",
+            OwnerKind::Partition => "partition",
+        }
+    }
+
     fn column(self) -> &'static str {
         match self {
             OwnerKind::User => "user_id",

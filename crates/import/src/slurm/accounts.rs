@@ -92,8 +92,11 @@ impl Associations {
             }
             // Limits of an account stand at its users, too.
             let above = waiting.get(account);
-            let inherited = |column: &&str| above.is_some_and(|it: &Record| it.get(column) == record.get(column));
-            let known = Vec::from_iter(record.known().filter(inherited).chain(KNOWN[..10].iter().copied()));
+            let inherited = |column: &&str| {
+                above.is_some_and(|it: &Record| it.get(column) == record.get(column))
+            };
+            let known =
+                Vec::from_iter(record.known().filter(inherited).chain(KNOWN[..10].iter().copied()));
             limits::remark_others(record, &known, &format!("user {user}"), remarks);
             let shares = shares(record, &format!("user {user}"), remarks)?;
             if shares != 1 && account != ROOT {

@@ -34,8 +34,23 @@ pub struct NodeGroupInfo {
 pub struct QueueInfo {
     /// Its name.
     pub name: String,
-    /// Queue number of its jobs.
-    pub number: i64,
+    /// Queue number of its jobs; `None`: it goes by partitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
+    /// Partition number of its jobs; `None`: it goes by queue numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<i64>,
+}
+
+impl QueueInfo {
+    /// The number of a job by which it goes, of the numbers of its queue and partition.
+    fn of_job(&self, queue: i64, partition: i64) -> i64 {
+        if self.partition.is_some() { partition } else { queue }
+    }
+
+    fn own(&self) -> Option<i64> {
+        self.partition.or(self.number)
+    }
 }
 
 /// An account.
@@ -56,13 +71,16 @@ pub struct AccountInfo {
 }
 
 impl SiteInfo {
-    /// Name of the queue of a job with this queue number; a negative number is unknown. `None` if there is none.
-    pub fn queue_of(&self, number: i64) -> Option<&str> {
-        let queue = match number {
-            ..0 => self.queues.first(),
-            _ => self.queues.iter().find(|it| it.number == number),
+    /// Name of the queue of a job with these numbers of its queue and partition; negative numbers are unknown. `None` if
+    /// there is none.
+    pub fn queue_of(&self, queue: i64, partition: i64) -> Option<&str> {
+        // All queues go by the same number.
+        let first = self.queues.first()?;
+        let found = match first.of_job(queue, partition) {
+            ..0 => first,
+            number => self.queues.iter().find(|it| it.own() == Some(number))?,
         };
-        Some(queue?.name.as_str())
+        Some(found.name.as_str())
     }
 
     /// Place of the account of a job with these numbers of its user and group; negative numbers are unknown. `None` if
@@ -91,7 +109,11 @@ mod tests {
 
     #[test]
     fn owners_and_nodes_have_names() {
-        let queue = |name: &str, number| QueueInfo { name: name.to_owned(), number };
+        let queue = |name: &str, number| QueueInfo {
+            name: name.to_owned(),
+            number: Some(number),
+            partition: None,
+        };
         let account = |name: &str, group, users: &[(i64, u32)]| AccountInfo {
             name: name.to_owned(),
             parent: None,
@@ -108,7 +130,13 @@ mod tests {
             accounts: vec![account("physics", 1, &[]), account("biology", 2, &[(7, 3)])],
             half_life: None,
         };
-        let queues = [-1, 4, 2, 3].map(|number| site.queue_of(number));
+        let queues = [-1, 4, 2, 3].map(|number| site.queue_of(number, 4));
+        assert_eq!(queues, [Some("long"), Some("long"), Some("short"), None]);
+        let by_partition =
+            |it: &QueueInfo| QueueInfo { number: None, partition: it.number, ..it.clone() };
+        let parted =
+            SiteInfo { queues: site.queues.iter().map(by_partition).collect(), ..site.clone() };
+        let queues = [-1, 4, 2, 3].map(|number| parted.queue_of(4, number));
         assert_eq!(queues, [Some("long"), Some("long"), Some("short"), None]);
         let owners = [(7, 1), (7, 2), (7, -1), (8, -1), (7, 3)];
         let accounts = owners.map(|(user, group)| site.account_of(user, group));

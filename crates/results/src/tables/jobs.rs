@@ -123,6 +123,7 @@ part! {
     user: i64 = Integer, "user_id";
     group: i64 = Integer, "group_id";
     queue: i64 = Integer, "queue_id";
+    partition: i64 = Integer, "partition_id";
     shape: String = Word, "shape";
     outcome: String = Word, "outcome";
     provider: Option<String> = Provider, "provider";
