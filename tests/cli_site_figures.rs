@@ -142,7 +142,7 @@ fn figures_without_nodes_or_accounts_say_so() {
         ("kind = \"gantt\"\ngroup-by = \"account\"", "no provider has accounts"),
         (
             "kind = \"bars\"\nmetric = \"jobs\"\ngroup-by = \"queue\"",
-            "group or sweep axis \"queue\"",
+            "no group or sweep axis is called \"queue\"",
         ),
     ] {
         let text = format!("{}\n[[figure]]\n{figure}\n", crate::command::VALID);

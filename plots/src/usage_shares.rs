@@ -141,7 +141,7 @@ impl UsageShares {
     }
 }
 
-/// Draws the targets. Those that are equal share one line.
+/// Draws the targets. Equal ones share one line.
 fn draw_targets(scene: &mut Scene, panel: &Panel, lines: &[(usize, &UsageLine)]) {
     let mut left = lines.to_vec();
     while let Some(&(_, first)) = left.first() {

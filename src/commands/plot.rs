@@ -78,9 +78,9 @@ pub(crate) struct Args {
     /// Factor of the values as tables have them, in place of the automatic unit; --label must then include the unit
     #[arg(long, value_name = "NUMBER")]
     scale: Option<f64>,
-    /// Draw one bar, line or curve, or in a gantt one colour, for each: provider, user, class, workload or a sweep axis;
-    /// in a box, an ECDF or a gantt of one run also queue or account; in a gantt also job; in usage-shares account or
-    /// user
+    /// Draw one bar, line or curve, or in a gantt one colour, for each: provider, user, class, workload
+    /// or a sweep axis; in a gantt also job. A box, an ECDF and a gantt of one run also have queue and account, and
+    /// usage-shares has account and user
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
     /// Sweep axis on the x axis of lines and bars; without it, the first
