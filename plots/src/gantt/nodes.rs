@@ -35,7 +35,7 @@ pub(super) fn axis(label: &str, provider: &GanttProvider, (wide, high): (f64, f6
     };
     let (firsts, others): (Vec<_>, Vec<_>) =
         (0..nodes.len()).partition(|&at| at == 0 || nodes[at].group != nodes[at - 1].group);
-    let others = others.into_iter().filter(|&at| nodes[at].number as usize % step == 0);
+    let others = others.into_iter().filter(|&at| (nodes[at].number as usize).is_multiple_of(step));
     let ticks = firsts.into_iter().chain(others).map(|at| tick(&nodes[at]));
     Axis::places(label, provider.processors as usize, ticks.collect())
 }
