@@ -100,8 +100,10 @@ pub(in crate::provider) struct Machine {
     free: ProcessorSet,
     /// Processors that have failed.
     down: ProcessorSet,
-    /// Processors that fail when their work ends.
-    draining: ProcessorSet,
+    /// Processors that fail when their work ends, one set for each failure.
+    draining: Vec<ProcessorSet>,
+    /// Processors that were drained and are down, one set for each time at which some went down.
+    drained: Vec<ProcessorSet>,
     /// Processors that are closed for maintenance.
     closed: ProcessorSet,
     seen: SeenByNodes,
@@ -137,7 +139,8 @@ impl Machine {
             size,
             free: ProcessorSet::range(0, size),
             down: ProcessorSet::new(),
-            draining: ProcessorSet::new(),
+            draining: Vec::new(),
+            drained: Vec::new(),
             closed: ProcessorSet::new(),
             seen: SeenByNodes::new(size, node),
             running: Running::default(),
@@ -251,15 +254,34 @@ impl Machine {
     }
 
     /// Marks processors that fail when their work ends.
-    pub(in crate::provider) fn drain(&mut self, processors: &ProcessorSet) {
-        self.draining.insert_all(processors);
+    pub(in crate::provider) fn drain(&mut self, processors: ProcessorSet) {
+        if !processors.is_empty() {
+            self.draining.push(processors);
+        }
     }
 
-    /// Unmarks the processors among `ending` that fail now, and returns them.
-    pub(in crate::provider) fn drained(&mut self, ending: &ProcessorSet) -> ProcessorSet {
-        let drained = self.draining.intersection(ending);
-        self.draining.remove_all(&drained);
-        drained
+    /// Unmarks the processors among `ending` that fail now, and returns those of each failure.
+    pub(in crate::provider) fn end_drains(&mut self, ending: &ProcessorSet) -> Vec<ProcessorSet> {
+        take_common(&mut self.draining, ending)
+    }
+
+    /// Failed processors went down together. They are restored as one, too.
+    pub(in crate::provider) fn went_down(&mut self, failed: &ProcessorSet) {
+        self.drained.push(failed.clone());
+    }
+
+    /// The restored processors in the sets in which they went down.
+    pub(in crate::provider) fn as_they_went_down(
+        &mut self,
+        restored: &ProcessorSet,
+    ) -> Vec<ProcessorSet> {
+        let mut sets = take_common(&mut self.drained, restored);
+        let mut others = restored.clone();
+        sets.iter().for_each(|set| others.remove_all(set));
+        if !others.is_empty() {
+            sets.push(others);
+        }
+        sets
     }
 
     /// Failed processors, which no attempt has, start nothing any more. Returns the ones of them
@@ -281,7 +303,7 @@ impl Machine {
         &mut self,
         processors: &ProcessorSet,
     ) -> (ProcessorSet, ProcessorSet) {
-        self.draining.remove_all(&self.draining.intersection(processors));
+        take_common(&mut self.draining, processors);
         let restored = self.down.intersection(processors);
         self.down.remove_all(&restored);
         let open = without(&restored, &self.closed);
@@ -319,6 +341,20 @@ impl Machine {
     pub(in crate::provider) fn work(&self, now: Time) -> i128 {
         self.running.ends - self.running.processors * i128::from(now.as_micros())
     }
+}
+
+/// Takes the processors of `wanted` out of each of the sets, and returns them in sets of their own.
+fn take_common(sets: &mut Vec<ProcessorSet>, wanted: &ProcessorSet) -> Vec<ProcessorSet> {
+    let mut taken = Vec::new();
+    sets.retain_mut(|set| {
+        let common = set.intersection(wanted);
+        if !common.is_empty() {
+            set.remove_all(&common);
+            taken.push(common);
+        }
+        !set.is_empty()
+    });
+    taken
 }
 
 /// The processors of one set that are not in the other.

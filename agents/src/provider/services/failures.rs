@@ -55,13 +55,17 @@ impl OnFailure {
 
 impl Services {
     pub(super) fn on_failed(&mut self, turn: &mut Turn<'_>, mut processors: ProcessorSet) {
-        if turn.core.config.on_failure == OnFailure::Drain {
+        let drains = turn.core.config.on_failure == OnFailure::Drain;
+        if drains {
             drain(turn, &mut processors);
         }
         if processors.is_empty() {
             return;
         }
         let failed = turn.core.machine.fail(processors);
+        if drains {
+            turn.core.machine.went_down(&failed);
+        }
         // From now on ends are recorded only, so nothing starts on processors that fail next.
         turn.tell_later();
         self.end_before_failure(turn, &failed);
@@ -82,15 +86,13 @@ impl Services {
     /// The run of a job ends on processors that are drained: they go down now. Returns `false` if there are none.
     pub(super) fn end_of_drained(&mut self, turn: &mut Turn<'_>, slot: Slot) -> bool {
         let Some(Piece::Job(_)) = turn.core.pieces.at(slot) else { return false };
-        let mut drained = ProcessorSet::new();
+        let mut drained = Vec::new();
         for (_, attempt) in turn.core.pieces.at(slot).into_iter().flat_map(Piece::attempts) {
-            drained.insert_all(&turn.core.machine.drained(&attempt.processors));
+            drained.extend(turn.core.machine.end_drains(&attempt.processors));
         }
-        if drained.is_empty() {
-            return false;
-        }
-        self.on_failed(turn, drained);
-        true
+        let is_any = !drained.is_empty();
+        drained.into_iter().for_each(|processors| self.on_failed(turn, processors));
+        is_any
     }
 
     /// Work in a slot loses its attempts on failed processors.
@@ -239,12 +241,14 @@ fn drain(turn: &mut Turn<'_>, failing: &mut ProcessorSet) {
         }
     }
     failing.remove_all(&busy);
-    turn.core.machine.drain(&busy);
+    turn.core.machine.drain(busy);
 }
 
 pub(super) fn on_restored(turn: &mut Turn<'_>, processors: &ProcessorSet) {
     let (restored, open) = turn.core.machine.restore(processors);
     let provider = turn.core.config.id;
-    turn.out.observe(Observation::ProcessorsRestored { provider, processors: restored });
+    for processors in turn.core.machine.as_they_went_down(&restored) {
+        turn.out.observe(Observation::ProcessorsRestored { provider, processors });
+    }
     turn.tell_later().restore(&open);
 }
