@@ -55,17 +55,20 @@ impl OnFailure {
 
 impl Services {
     pub(super) fn on_failed(&mut self, turn: &mut Turn<'_>, mut processors: ProcessorSet) {
-        let drains = turn.core.config.on_failure == OnFailure::Drain;
-        if drains {
-            drain(turn, &mut processors);
+        if turn.core.config.on_failure != OnFailure::Drain {
+            return self.go_down(turn, processors);
         }
-        if processors.is_empty() {
-            return;
+        drain(turn, &mut processors);
+        // Each of them is an outage of its own: they may be parts of a node.
+        for &(first, last) in processors.intervals() {
+            let part = ProcessorSet::range(first, last - first + 1);
+            turn.core.machine.went_down(&part);
+            self.go_down(turn, part);
         }
+    }
+
+    fn go_down(&mut self, turn: &mut Turn<'_>, processors: ProcessorSet) {
         let failed = turn.core.machine.fail(processors);
-        if drains {
-            turn.core.machine.went_down(&failed);
-        }
         // From now on ends are recorded only, so nothing starts on processors that fail next.
         turn.tell_later();
         self.end_before_failure(turn, &failed);
