@@ -79,8 +79,10 @@ impl Associations {
             let Some(account) = record.get("Account") else { continue };
             let Some(user) = record.get("User") else {
                 if account != ROOT {
-                    order.push(account.to_owned());
-                    waiting.insert(account.to_owned(), record.clone());
+                    // Of two lines about an account, the last one counts.
+                    if waiting.insert(account.to_owned(), record.clone()).is_none() {
+                        order.push(account.to_owned());
+                    }
                 } else {
                     limits::remark_others(record, &KNOWN[..10], "account root", remarks);
                 }
