@@ -600,6 +600,7 @@ fn the_words_are_listed() {
     requeue  It starts again from the beginning, behind all waiting jobs
     resume   It continues from its last checkpoint, ahead of all waiting jobs
     fail     It ends as failed
+    drain    It continues to its end, and its failed processors go down then. So a record of outages whose effects are in the run times of a log already counts once
     ----- stderr -----
     ");
 }
@@ -798,7 +799,7 @@ of = ["south"]
     × `horizon` is 0s, needs more
     help: remove `horizon` to run until every job is over
     × `on-failure` cannot be "give-up"
-    help: `on-failure` is one of "restart", "requeue", "resume" or "fail"
+    help: `on-failure` is one of "restart", "requeue", "resume", "fail" or "drain"
     × `max-attempts` is 0, needs at least 1
     help: `max-attempts`: Most starts of a job, after which it has failed; 1000 if not given. For a
     × no provider is called "sooth"
@@ -812,9 +813,11 @@ of = ["south"]
     × provider "north" has 2 nodes, not 3
     help: remove `nodes` to let all fail
     × provider "north" has failures in two tables
-    help: the table on line 24 is about it too; name it in one of them
+    help: the table on line 24 is about it too; name it in one of them, or let other nodes fail by
     × outage 2 starts at 5400 s, when the one before it is not over (restored at 7200 s)
     help: write [failure, restoration] in order of time; only the last may have no restoration
+    × provider "south" has failures in two tables
+    help: the table on line 31 is about it too; name it in one of them, or let other nodes fail by
     × log `nowhere.tab` is not there
     help: paths start from the scenario's folder; the README lists sources of logs
     × recorded and listed failures do not spread
@@ -822,6 +825,6 @@ of = ["south"]
     × these failures have no source
     help: add one of `law`, `nominal`, `recorded` and `outages`
     × provider "south" has failures in two tables
-    help: the table on line 34 is about it too; name it in one of them
+    help: the table on line 31 is about it too; name it in one of them, or let other nodes fail by
     "#);
 }
