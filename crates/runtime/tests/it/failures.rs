@@ -113,8 +113,8 @@ fn a_job_on_a_drained_processor_goes_on() {
     let ran = setup.run_on_both();
     assert_eq!(ends(&ran), [(0, 8, done), (0, 6, done), (9, 11, done)]);
     let lines = lines(&ran);
-    assert!(lines.iter().any(|line| *line == "6 0 | fails [1]"), "{lines:#?}");
-    assert!(lines.iter().any(|line| *line == "9 0 | has back [1]"), "{lines:#?}");
+    assert!(lines.contains(&"6 0 | fails [1]"), "{lines:#?}");
+    assert!(lines.contains(&"9 0 | has back [1]"), "{lines:#?}");
 }
 
 fn resume(interval: i64, cost: i64, recovery: i64) -> OnFailure {
