@@ -44,7 +44,7 @@ pub struct Imported {
     pub text: String,
     /// Facts without a place in it.
     pub remarks: Remarks,
-    /// What the dump has.
+    /// Sizes of the site.
     pub counts: Counts,
 }
 

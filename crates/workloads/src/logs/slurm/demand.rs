@@ -9,7 +9,7 @@ use super::{Memory, SlurmJob};
 /// Bytes of a unit of memory.
 const UNIT: u64 = 1_024;
 
-/// What a job got beside processors, or asked for if it got nothing.
+/// Resources that a job got beside processors, or asked for if it got nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     nodes: Option<u32>,

@@ -57,8 +57,8 @@ impl Sacct {
         } else {
             (Split::default(), options.columns.clone())
         };
-        let fields =
-            Fields::new(fields, &options.keep).map_err(|problem| text.source.error(0, problem))?;
+        let fields = Fields::new(fields, &options.keep, !options.demands.is_empty())
+            .map_err(|problem| text.source.error(0, problem))?;
         Ok(Sacct {
             text,
             header: options.header(),

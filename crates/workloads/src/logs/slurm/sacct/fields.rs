@@ -97,8 +97,13 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Finds the fields in the names of a log; `keep` has the names of the columns that are kept unchanged.
-    pub(super) fn new(names: Vec<String>, keep: &[String]) -> Result<Fields, LogProblem> {
+    /// Finds the fields in the names of a log; `keep` has the names of the columns that are kept unchanged. Jobs with
+    /// demands use the columns of resources.
+    pub(super) fn new(
+        names: Vec<String>,
+        keep: &[String],
+        has_demands: bool,
+    ) -> Result<Fields, LogProblem> {
         let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let at = NAMES.map(|all| all.iter().find_map(|name| place(name)));
         let texts = TEXTS.iter().filter_map(|name| place(name)).collect();
@@ -108,10 +113,8 @@ impl Fields {
             // Names of one field stand for one fact, except users' names beside their numbers, and lists
             // of resources, of which only a part is used.
             .filter(|(all, _)| {
-                !matches!(
-                    all[0],
-                    "AllocTRES" | "ReqTRES" | "NNodes" | "ReqNodes" | "User" | "Group"
-                )
+                let of_demands = matches!(all[0], "AllocTRES" | "ReqTRES" | "NNodes" | "ReqNodes");
+                !matches!(all[0], "User" | "Group") && (has_demands || !of_demands)
             })
             .flat_map(|(all, _)| all.iter().filter_map(|name| place(name)))
             .collect();
