@@ -45,7 +45,7 @@ use crate::exit::Exit;
   haggle compare sweeps/monday --against policy=easy  # policies that are better, and by how much
   haggle compare runs/of-log --recorded  # starts beside those in the log
   haggle compare runs/of-log --recorded --block 1d --json
-  haggle compare runs/first runs/second --by user  # exit code 1; hours that each user waits more or less")]
+  haggle compare runs/first runs/second --by user  # exit code 1: hours of each user")]
 pub(crate) struct Args {
     /// Folder of the first run, or sweep
     #[arg(value_name = "A")]

@@ -35,7 +35,7 @@ enum From {
 /// scenario are listed at its beginning.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  haggle import script > slurm-dump.sh    # then, at the site: sh slurm-dump.sh dump 2026-01-01 2026-02-01
+  haggle import script > slurm-dump.sh  # then, at the site: sh slurm-dump.sh dump
   haggle import slurm scenarios/site-dump -o imported.toml
   haggle run imported.toml -o results/site
   haggle compare results/site --recorded")]

@@ -487,7 +487,6 @@ fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
         (0, ..) => OnFailure::Restart,
         (1, ..) => OnFailure::Requeue,
         (2, ..) => OnFailure::Fail,
-        (5, ..) => OnFailure::Drain,
         (3, interval, cost, recovery) => last_failure(interval, cost, recovery),
         (4, interval, cost, recovery) => mean_failure(interval, cost, recovery),
         (STORED, interval, cost, recovery) => stored(resume(interval, cost, recovery), cost),

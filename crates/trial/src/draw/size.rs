@@ -121,7 +121,7 @@ impl Theme {
                 "queue" | "qos" | "account" | "priority",
             ) => Absent,
             (Saved, "Scenario", "failures" | "network") => Present,
-            (Saved, "Failures", "actors") => Absent,
+            (Saved, "Failures", "actors" | "first-node") => Absent,
             (Saved, "Provider", "on-failure") => OneOf(&["resume"]),
             (Saved, "Provider", "checkpoints") => Present,
             (Saved, "Checkpoints", "size" | "store") => Present,

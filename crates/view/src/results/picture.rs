@@ -23,12 +23,16 @@ const NAME_MAX: usize = 1_000;
 pub(super) fn kinds(run: &RunReader) -> Vec<&'static str> {
     let tables = Tables::new(run);
     let Ok(shown) = Shown::of(&tables) else { return Vec::new() };
+    let has_accounts =
+        tables.about().is_ok_and(|it| it.sites.values().any(|it| !it.accounts.is_empty()));
     let can = |kind: &FigureKind| {
         kind.unfit_for(shown).is_none()
             && !kind.measures()
             && (!kind.needs_messages() || run.has(Table::Messages))
             && (!kind.needs_transactions() || run.has(Table::Transactions))
             && (*kind != FigureKind::WorkflowTimeline || run.has(Table::Workflows))
+            && (*kind != FigureKind::NodeUtilisation || run.has(Table::Nodes))
+            && (*kind != FigureKind::UsageShares || has_accounts)
     };
     FigureKind::ALL.into_iter().filter(can).map(FigureKind::name).collect()
 }
