@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and the files that they read.
-const BASES: [&str; 43] = [
+const BASES: [&str; 44] = [
     "queue",
     "passes",
     "initial",
@@ -65,6 +65,7 @@ const BASES: [&str; 43] = [
     "following",
     "nodes",
     "queues",
+    "preemption",
     "sites",
 ];
 const LAWS: &str = "laws";
@@ -89,15 +90,13 @@ const READ: [&str; 17] = [
 ];
 
 /// Keys for people, or with tests elsewhere.
-const EXEMPT: [(&str, &str); 9] = [
+const EXEMPT: [(&str, &str); 7] = [
     ("Account.name", "names an account for `parent` and messages"),
     ("Header.description", "is there to be read, and `show` prints it"),
     ("Header.extends", "names another file: tests/cli_extends.rs"),
     ("LogReading.format", "is known from the content of most logs: tests/cli_formats.rs"),
     ("Node.name", "names nodes for queues: tests/cli_queues.rs"),
     ("Offers.told", "has one word; rules in its place: tests/cli_own_rules.rs"),
-    ("Qos.name", "names a quality of service for messages"),
-    ("Queue.name", "names a queue for messages"),
     ("Sweep.max-runs", "is a bound: a sweep that exceeds it is refused"),
 ];
 

@@ -47,6 +47,7 @@ mod cli_part_queues;
 mod cli_plans;
 mod cli_plot;
 mod cli_policies;
+mod cli_preemption;
 mod cli_queues;
 mod cli_replay;
 mod cli_reproduce;

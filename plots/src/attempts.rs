@@ -255,8 +255,8 @@ fn outcome_colour(outcome: AttemptOutcome) -> Colour {
         AttemptOutcome::Moved => 2,
         AttemptOutcome::Cancelled | AttemptOutcome::WalltimeReached => 3,
         AttemptOutcome::Unfinished => 4,
-        // Only parts of jobs at providers are given up.
-        AttemptOutcome::Stranded | AttemptOutcome::GivenUp => 5,
+        // Jobs at providers are not stranded. Only parts of jobs are given up, and no parts are stopped for other jobs.
+        AttemptOutcome::Stranded | AttemptOutcome::GivenUp | AttemptOutcome::Preempted => 5,
     })
 }
 

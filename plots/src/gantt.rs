@@ -156,13 +156,18 @@ pub struct GanttBar {
 pub enum GanttLoss {
     /// Its processors failed.
     Failed,
+    /// It was stopped for another job.
+    Preempted,
     /// It is a part that was given up.
     GivenUp,
 }
 
 impl GanttLoss {
-    const ALL: [(GanttLoss, &str); 2] =
-        [(GanttLoss::Failed, "failed"), (GanttLoss::GivenUp, "given up")];
+    const ALL: [(GanttLoss, &str); 3] = [
+        (GanttLoss::Failed, "failed"),
+        (GanttLoss::Preempted, "preempted"),
+        (GanttLoss::GivenUp, "given up"),
+    ];
 }
 
 impl Gantt {

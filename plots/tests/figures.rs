@@ -27,6 +27,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             speed: 1.0,
             scheduler: "first come, first served".to_owned(),
             may_fail: false,
+            may_preempt: false,
             nodes: None,
         }],
         workloads: vec!["made up".to_owned()],
@@ -422,6 +423,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
             speed: 1.0,
             scheduler: "bags".to_owned(),
             may_fail: false,
+            may_preempt: false,
             nodes: None,
         }],
         workloads: vec!["made up".to_owned()],
@@ -449,6 +451,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
         ],
     };
     let lost = LostRun {
+        stopped_for: None,
         provider: ProviderId(0),
         start: at(50),
         end: at(90),

@@ -33,6 +33,7 @@ fn run_with(folder: &Path, slots: u32, options: WriteOptions) -> RunReader {
         speed: 1.0,
         scheduler: "migration".to_owned(),
         may_fail: false,
+        may_preempt: false,
         nodes: None,
     };
     let cast = Cast {

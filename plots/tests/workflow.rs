@@ -26,6 +26,7 @@ fn run(folder: &Path) -> RunReader {
         speed: 1.0,
         scheduler: "fcfs".to_owned(),
         may_fail: false,
+        may_preempt: false,
         nodes: None,
     };
     let cast = Cast {
@@ -39,6 +40,7 @@ fn run(folder: &Path) -> RunReader {
     let second = Time::from_secs;
     let need = Need { made_by: Some(0), bytes: 8 };
     let lost = LostRun {
+        stopped_for: None,
         provider: ProviderId(1),
         start: second(160),
         end: second(200),

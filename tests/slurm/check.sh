@@ -11,7 +11,7 @@ chmod 755 "$place"
 stop() {
     umount "$place/small" 2>/dev/null || true
     "$here/cluster.sh" stop "$place/cluster"
-    rm -rf "$place"
+    rm -rf "$place" || true
 }
 trap stop EXIT
 mkdir "$place/cluster"

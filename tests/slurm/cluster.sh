@@ -127,8 +127,16 @@ node)
     wait_idle
     ;;
 stop)
-    for pid in "$dir"/slurmd-*.pid "$dir/slurmctld.pid" "$dir/slurmdbd.pid" "$dir/database/pid" "$dir/munge/pid"; do
-        [ -f "$pid" ] && kill "$(cat "$pid")" 2>/dev/null || true
+    pids=()
+    for file in "$dir"/slurmd-*.pid "$dir/slurmctld.pid" "$dir/slurmdbd.pid" "$dir/database/pid" "$dir/munge/pid"; do
+        [ -f "$file" ] && pids+=("$(cat "$file")")
     done
+    kill "${pids[@]}" 2>/dev/null || true
+    # A controller writes its state as it ends, into a folder that the caller may be about to remove.
+    for _ in $(seq 60); do
+        kill -0 "${pids[@]}" 2>/dev/null || exit 0
+        sleep 0.25
+    done
+    kill -9 "${pids[@]}" 2>/dev/null || true
     ;;
 esac

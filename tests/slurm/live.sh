@@ -12,7 +12,7 @@ nodes=()
 stop() {
     kill -9 "${nodes[@]}" 2>/dev/null || true
     "$here/cluster.sh" stop "$place/cluster"
-    [ -n "${KEEP:-}" ] || rm -rf "$place"
+    [ -n "${KEEP:-}" ] || rm -rf "$place" || true
 }
 trap stop EXIT
 mkdir "$place/cluster"

@@ -26,7 +26,7 @@ else
 fi
 finish() {
     "$here/cluster.sh" stop "$record/cluster"
-    [ -z "${temporary:-}" ] || rm -rf "$temporary"
+    [ -z "${temporary:-}" ] || rm -rf "$temporary" || true
 }
 trap finish EXIT
 

@@ -16,7 +16,7 @@ else
 fi
 finish() {
     "$here/cluster.sh" stop "$record/cluster"
-    [ -z "${temporary:-}" ] || rm -rf "$temporary"
+    [ -z "${temporary:-}" ] || rm -rf "$temporary" || true
 }
 trap finish EXIT
 fail() { echo "FAILED: $*" >&2; exit 1; }

@@ -41,6 +41,9 @@ impl Provider {
         if config.scheduler.nodes().is_some() {
             return Err("it places jobs on nodes of its own; leave `node` out");
         }
+        if config.scheduler.preempts() {
+            return Err("its running jobs are stopped for others; leave `preempts` out");
+        }
         if config.speed != 1.0 {
             return Err("it has a `speed`, and a real machine has its own; leave `speed` out");
         }

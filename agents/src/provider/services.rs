@@ -11,6 +11,7 @@ mod failures;
 mod glimpse;
 mod jobs;
 mod maintenance;
+mod preemption;
 mod transactions;
 
 use haggle_model::random::Stream;
@@ -38,6 +39,7 @@ pub use self::failures::OnFailure;
 pub use self::jobs::{CheckpointStore, ReservingConfig};
 pub(super) use self::jobs::{Expectation, HeldJob};
 pub use self::maintenance::Maintenance;
+pub(super) use self::preemption::Stopped;
 pub(super) use self::transactions::Booking;
 pub use self::transactions::Transacting;
 
@@ -228,7 +230,11 @@ impl Services {
     /// An attempt that is not of a bag has come to its end.
     fn on_run_ended(&mut self, turn: &mut Turn<'_>, slot: Slot) {
         match turn.core.pieces.at(slot) {
-            Some(Piece::Job(_)) => self.jobs.on_run_ended(turn, slot),
+            Some(Piece::Job(_)) => {
+                if !self.end_of_stopped(turn, slot) {
+                    self.jobs.on_run_ended(turn, slot);
+                }
+            }
             Some(Piece::Part(_)) => {
                 if let Some(parts) = &mut self.coallocation {
                     parts.on_part_ended(turn, slot);
@@ -278,6 +284,7 @@ impl Services {
         }
         self.jobs.join_queue(turn);
         self.start_due(turn);
+        self.stop_for_waiting(turn);
     }
 
     /// Starts the work that is due, and sets a wake-up for the next start.

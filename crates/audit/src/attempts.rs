@@ -6,6 +6,7 @@ use super::Books;
 use super::findings::{Findings, is_same};
 use super::jobs::named;
 use super::rows::{Attempt, Job};
+use haggle_model::AttemptOutcome;
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let mut by_job: BTreeMap<i64, Vec<&Attempt>> = BTreeMap::new();
@@ -81,10 +82,10 @@ fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Find
         "a job is where its last attempt is",
         || named(job),
     );
-    findings.expect(last.outcome.name() == job.outcome, "a job ends as its last attempt", || {
-        named(job)
-    });
-    if job.outcome == "failed" {
+    let is_stopped = last.outcome == AttemptOutcome::Preempted && job.outcome == "cancelled";
+    let ends_alike = last.outcome.name() == job.outcome || is_stopped;
+    findings.expect(ends_alike, "a job ends as its last attempt", || named(job));
+    if job.outcome == "failed" || is_stopped {
         return;
     }
     findings.expect(last.started == job.started, "a job starts with its last attempt", || {

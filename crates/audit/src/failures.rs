@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Books;
 use super::findings::Findings;
 use super::rows::Job;
+use haggle_model::AttemptOutcome;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     events(books, findings);
+    preempted_work(books, findings);
     if books.summary.failures.is_some() {
         lost_work(books, findings);
     }
@@ -61,6 +63,28 @@ fn events(books: &Books, findings: &mut Findings) {
             format!("{provider} {first}-{last}: {event} at {time} us")
         });
     }
+}
+
+/// The summary's numbers of jobs that were stopped for others are those of their attempts.
+fn preempted_work(books: &Books, findings: &mut Findings) {
+    let stopped = || books.rows.at_providers().filter(|it| it.outcome == AttemptOutcome::Preempted);
+    let Some(summary) = &books.summary.preemptions else {
+        let none = "no attempt is stopped for another job where no provider does that";
+        return findings.equal(none, "", stopped().count() as u64, 0);
+    };
+    let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
+    let vain = |job: i64| jobs.get(&job).is_some_and(|it| it.outcome == "cancelled");
+    let mut work = 0_i128;
+    for it in stopped() {
+        let (Some(started), Some(finished)) = (it.started, it.finished) else { continue };
+        let kept = if vain(it.job) { 0 } else { it.saved };
+        work += i128::from(it.width) * i128::from(finished - started - kept - it.checkpointing);
+    }
+    let count = stopped().count() as u64;
+    findings.equal("the summary counts stopped attempts", "", summary.attempts_preempted, count);
+    let rule = "the summary's preempted work is that of `attempts`";
+    let work = work as f64 / SECOND;
+    findings.close(rule, "work_preempted", Some(summary.work_preempted), Some(work));
 }
 
 /// Work undone by outages and by parts given up, work lost by attempts and the summary's lost work are equal. A job

@@ -73,7 +73,9 @@ pub fn cast(scenario: &Scenario) -> Cast {
         let scheduler = local_scheduler(scenario, it);
         let may_fail = failing.contains(it.name.as_str());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
-        if let Some(place) = cast.providers.last_mut().filter(|_| scenario.places_on_nodes(it)) {
+        let Some(place) = cast.providers.last_mut() else { return };
+        place.may_preempt = it.may_preempt();
+        if scenario.places_on_nodes(it) {
             place.nodes = Some(Box::new(it.nodes_to_model()));
         }
     });
@@ -162,6 +164,7 @@ fn add_place(
         speed,
         scheduler,
         may_fail,
+        may_preempt: false,
         nodes: None,
     });
 }

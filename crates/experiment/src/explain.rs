@@ -187,7 +187,12 @@ impl Story {
         total(self.parts.iter().map(|it| it.waiting))
     }
 
-    /// Run time, s, including the saved part of attempts that failed.
+    /// True if its last attempt was stopped for another job.
+    pub fn was_stopped(&self) -> bool {
+        self.attempts.last().is_some_and(|it| it.stopped_for.is_some())
+    }
+
+    /// Run time, s, including the saved part of lost attempts.
     pub fn running(&self) -> f64 {
         total(self.parts.iter().map(|it| it.running))
     }

@@ -7,6 +7,7 @@ mod jobs;
 mod limits;
 mod nodes;
 mod numbers;
+mod preemption;
 mod priority;
 mod queues;
 mod text;

@@ -25,7 +25,7 @@ pub enum JobOutcome {
     WalltimeReached,
     /// It was refused and never queued anywhere.
     Rejected(Refusal),
-    /// Its user withdrew it while it waited.
+    /// Its user withdrew it while it waited, or it was stopped for another job and does not start again.
     Cancelled,
     /// Its processors failed, or those reserved for it failed, and it was not started again.
     Failed,
@@ -66,11 +66,13 @@ pub enum AttemptOutcome {
     Unfinished,
     /// A part of a job that did not run as a whole, whether or not the part itself came to its end.
     GivenUp,
+    /// It was stopped for another job.
+    Preempted,
 }
 
 impl AttemptOutcome {
     /// All outcomes.
-    pub const ALL: [AttemptOutcome; 8] = [
+    pub const ALL: [AttemptOutcome; 9] = [
         AttemptOutcome::Completed,
         AttemptOutcome::WalltimeReached,
         AttemptOutcome::Failed,
@@ -79,12 +81,14 @@ impl AttemptOutcome {
         AttemptOutcome::Stranded,
         AttemptOutcome::Unfinished,
         AttemptOutcome::GivenUp,
+        AttemptOutcome::Preempted,
     ];
 
-    /// True if its work counts for no job, unless a checkpoint saved it: its processors failed, or its agreement
-    /// on parts ended without the whole job.
+    /// True if its work counts for no job, unless a checkpoint saved it: its processors failed, it was stopped for
+    /// another job, or its agreement on parts ended without the whole job.
     pub const fn is_in_vain(self) -> bool {
-        matches!(self, AttemptOutcome::Failed | AttemptOutcome::GivenUp)
+        use AttemptOutcome::{Failed, GivenUp, Preempted};
+        matches!(self, Failed | Preempted | GivenUp)
     }
 
     /// The word used in tables and summaries.
@@ -98,6 +102,7 @@ impl AttemptOutcome {
             AttemptOutcome::Stranded => "stranded",
             AttemptOutcome::Unfinished => "unfinished",
             AttemptOutcome::GivenUp => "given_up",
+            AttemptOutcome::Preempted => "preempted",
         }
     }
 }
@@ -192,7 +197,7 @@ pub struct JobRecord {
     /// Placement of a bag, or of a rigid job that could be spread over providers. `None` for other
     /// jobs, and for jobs that no provider accepted.
     pub bag: Option<Box<BagRecord>>,
-    /// Attempts that failures ended, in order of time.
+    /// Attempts that failures or other jobs ended, in order of time.
     pub lost: Vec<LostRun>,
     /// Parts that ran under agreements which ended without the whole job, in the order in which they ended.
     pub given_up: Vec<ShareRecord>,
@@ -252,15 +257,18 @@ impl RecordedStart {
     }
 }
 
-/// A run of a job, or of tasks of a bag, that failed with its processors. Only the work saved in checkpoints is kept.
+/// A run of a job, or of tasks of a bag, that failed with its processors or was stopped for another job. Only the work
+/// saved in checkpoints is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LostRun {
     /// Owner of the processors.
     pub provider: ProviderId,
     /// Start of the run.
     pub start: Time,
-    /// Time at which the processors failed.
+    /// Time at which the processors failed, or at which it was stopped.
     pub end: Time,
+    /// The job for which it was stopped; `None` = its processors failed.
+    pub stopped_for: Option<JobId>,
     /// Processors that it held, by the provider's own numbers.
     pub processors: ProcessorSet,
     /// Computing that the next attempt need not repeat.
@@ -515,7 +523,13 @@ impl JobRecord {
 
     /// True if a rigid job has an attempt that was not lost. A failed job lost its last attempt with its processors.
     pub fn has_last_attempt(&self) -> bool {
-        self.provider.is_some() && self.outcome != JobOutcome::Failed
+        self.provider.is_some() && self.outcome != JobOutcome::Failed && !self.was_stopped()
+    }
+
+    /// True if it was stopped for another job, and that was its end.
+    pub fn was_stopped(&self) -> bool {
+        let is_end = |it: &LostRun| it.stopped_for.is_some() && it.end == self.end;
+        self.outcome == JobOutcome::Cancelled && self.lost.last().is_some_and(is_end)
     }
 
     /// Number of its attempts. Parts that were given up do not count.
@@ -690,7 +704,7 @@ pub enum Observation {
     },
     /// Processors have failed under a job, or under tasks of a bag. Observed before the
     /// [`Observation::ProcessorsFailed`] of these processors, in the same instant, so that the loss can
-    /// be attributed to the outage.
+    /// be attributed to the outage. Also: a job has been stopped for another one.
     RunLost {
         /// The job.
         job: JobId,

@@ -57,6 +57,8 @@ pub struct ProviderInfo {
     pub scheduler: String,
     /// True if its processors may fail.
     pub may_fail: bool,
+    /// True if its running jobs may be stopped for others.
+    pub may_preempt: bool,
     /// Its nodes, if it places jobs on nodes.
     pub nodes: Option<Box<Nodes>>,
 }

@@ -574,6 +574,7 @@ mod tests {
             first_processor: 0,
             speed: 1.0,
             scheduler: String::new(),
+            may_preempt: false,
             may_fail: false,
             nodes: None,
         };
@@ -737,6 +738,7 @@ mod tests {
         let processors = ProcessorSet::range(0, 2);
         let provider = ProviderId(0);
         resumed.lost = vec![LostRun {
+            stopped_for: None,
             provider,
             start,
             end,

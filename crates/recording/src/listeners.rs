@@ -186,7 +186,8 @@ impl Listener for RunWriter {
                 self.message_fault(now, (from, to), kind, job, (fault, resent))?;
             }
             Fact::Observed { actor, observation } => match observation {
-                Observation::RunLost { job, run } => {
+                // Work that is stopped for another job is lost in no outage.
+                Observation::RunLost { job, run } if run.stopped_for.is_none() => {
                     self.attempt_lost(run.provider, *job, Some(Loss::from(run)));
                 }
                 Observation::Staged(staged) => self.staged(staged)?,

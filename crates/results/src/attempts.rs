@@ -2,8 +2,8 @@
 //! `placements`, before they are written.
 
 use haggle_model::{
-    AttemptOutcome, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, ShareRecord, Span,
-    TaskRun, Time,
+    AttemptOutcome, JobId, JobOutcome, JobRecord, LostRun, ProcessorSet, ProviderId, ShareRecord,
+    Span, TaskRun, Time,
 };
 
 /// An attempt of a job, or of a part or share of it, at a provider.
@@ -25,6 +25,8 @@ pub struct AttemptView<'r> {
     pub outcome: AttemptOutcome,
     /// Completion that was promised for it.
     pub promised_end: Option<Time>,
+    /// The job for which it was stopped.
+    pub stopped_for: Option<JobId>,
     /// Computing that the next attempt need not repeat.
     pub saved: Span,
     /// Time without computing.
@@ -107,13 +109,14 @@ impl<'r> AttemptView<'r> {
             processors: record.width(),
             outcome: record.outcome.into(),
             promised_end: record.promised_end,
+            stopped_for: None,
             saved: Span::ZERO,
             checkpointing: record.checkpointing,
             held: Holding::Throughout(&record.processors),
         }
     }
 
-    /// An attempt that a failure ended.
+    /// An attempt that a failure or another job ended.
     fn of_lost(number: i64, run: &'r LostRun, record: &JobRecord) -> AttemptView<'r> {
         AttemptView {
             number,
@@ -122,8 +125,12 @@ impl<'r> AttemptView<'r> {
             start: Some(run.start),
             end: Some(run.end),
             processors: run.processors.count(),
-            outcome: AttemptOutcome::Failed,
+            outcome: match run.stopped_for {
+                Some(_) => AttemptOutcome::Preempted,
+                None => AttemptOutcome::Failed,
+            },
             promised_end: record.promised_end,
+            stopped_for: run.stopped_for,
             saved: run.saved,
             checkpointing: run.checkpointing,
             held: Holding::Throughout(&run.processors),
@@ -140,6 +147,7 @@ impl<'r> AttemptView<'r> {
             processors: share.tasks,
             outcome,
             promised_end: share.promised_end,
+            stopped_for: None,
             saved: Span::ZERO,
             checkpointing: Span::ZERO,
             held: Holding::Tasks(&share.runs),

@@ -79,7 +79,7 @@ pub use coallocated::CoallocatedJobs;
 pub use deadlines::Deadlines;
 pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
-pub use failures::{FailureMetrics, ProviderFailures};
+pub use failures::{FailureMetrics, PreemptionMetrics, ProviderFailures};
 pub use following::FollowingJobs;
 pub use given_back::GivenBack;
 use grid::GridLedger;

@@ -557,6 +557,7 @@ impl RunWriter {
             processors: i64::from(it.processors),
             allocated: allocated.map(|processors| (processors, offset)),
             promised_end: it.promised_end.map(Time::as_micros),
+            stopped_for: it.stopped_for.map(|it| i64::from(it.0)),
             saved: Some(it.saved.as_micros()),
             checkpointing: it.checkpointing.as_micros(),
             ..AttemptCells::new(job, it.number, it.provider, it.outcome)

@@ -41,6 +41,7 @@ mod overflow;
 mod own;
 mod page;
 mod plans;
+mod preemption;
 mod protocol;
 mod rule;
 mod sessions;

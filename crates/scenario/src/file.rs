@@ -124,8 +124,8 @@ pub use reservations::Reservations;
 pub use results::{Results, TableFormat};
 pub use rules::{Preset, Rules};
 pub use site::{
-    Account, AccountUser, FairShareRule, Favours, Limits, Priority, PriorityWeights, Qos, Queue,
-    UserLimits,
+    Account, AccountUser, FairShareRule, Favours, Limits, OnPreemption, Priority, PriorityWeights,
+    Qos, Queue, UserLimits,
 };
 pub use step::{SCALE_MAX, Step};
 pub use sweep::{Axis, AxisVariant, Sweep};

@@ -9,18 +9,27 @@ use haggle_scheduling::priority::{
     Weights,
 };
 use haggle_scheduling::site::{
-    AccountConfig, PriorityRules, QosConfig, QueueConfig, QueueNumber, SiteConfig,
+    AccountConfig, OnPreemption, Preemption, PriorityRules, QosConfig, QueueConfig, QueueNumber,
+    SiteConfig,
 };
 
 use super::file::{
-    Account, FairShareRule, Favours, Limits, Priority, Provider, Qos, Queue, UserLimits,
+    self, Account, FairShareRule, Favours, Limits, Priority, Provider, Qos, Queue, UserLimits,
 };
+
+use crate::quantity::{Name, TimeSpan};
 
 impl Provider {
     /// True if it has queues, qualities of service, accounts or priorities: rules by which jobs are owned, limited and ordered.
     pub fn has_rules(&self) -> bool {
         let has_classes = !self.queues.is_empty() || !self.qos.is_empty();
         has_classes || !self.accounts.is_empty() || self.priority.is_some()
+    }
+
+    /// True if its running jobs may be stopped for others.
+    pub fn may_preempt(&self) -> bool {
+        let of_qos = self.qos.iter().any(|it| !it.preempts.is_empty());
+        of_qos || self.queues.iter().any(|it| !it.preempts.is_empty())
     }
 
     /// Its queues, qualities of service, accounts and priorities; `None` without any. Names that do not exist are left out; a check refuses
@@ -30,7 +39,7 @@ impl Provider {
             accounts: self.accounts_to_model(),
             queues: self.queues.iter().map(|it| self.queue_to_model(it)).collect(),
             queues_by: self.queues_by(),
-            qos: self.qos.iter().map(Qos::to_model).collect(),
+            qos: self.qos_to_model(),
             priority: self.priority.as_ref().map(Priority::to_model),
         })
     }
@@ -54,6 +63,12 @@ impl Provider {
         accounts
     }
 
+    fn qos_to_model(&self) -> Vec<QosConfig> {
+        let names = Vec::from_iter(self.qos.iter().map(|it| &it.name));
+        let of = |it: &Qos| preemption(&names, &it.preempts, it.on_preemption, it.grace);
+        self.qos.iter().map(|it| it.to_model(of(it))).collect()
+    }
+
     fn queue_to_model(&self, queue: &Queue) -> QueueConfig {
         let nodes = queue.nodes.as_ref().map(|names| {
             let (mut all, mut own) = (0, Vec::new());
@@ -65,7 +80,9 @@ impl Provider {
             }
             NodeSet::new(all as usize, own)
         });
+        let names = Vec::from_iter(self.queues.iter().map(|it| &it.name));
         QueueConfig {
+            preemption: preemption(&names, &queue.preempts, queue.on_preemption, queue.grace),
             name: queue.name.to_string(),
             // A check refuses queues without a number.
             number: queue.number.or(queue.partition).unwrap_or_default(),
@@ -86,8 +103,9 @@ impl Provider {
 }
 
 impl Qos {
-    fn to_model(&self) -> QosConfig {
+    fn to_model(&self, preemption: Preemption) -> QosConfig {
         QosConfig {
+            preemption,
             name: self.name.to_string(),
             number: self.number,
             priority: self.priority,
@@ -102,6 +120,23 @@ impl Qos {
             },
             over_queue: self.over_queue,
         }
+    }
+}
+
+fn preemption(
+    names: &[&Name],
+    stopped: &[Name],
+    then: file::OnPreemption,
+    grace: Option<TimeSpan>,
+) -> Preemption {
+    let place = |name: &Name| names.iter().position(|it| *it == name);
+    Preemption {
+        stops: stopped.iter().filter_map(place).map(|it| it as u32).collect(),
+        then: match then {
+            file::OnPreemption::Requeue => OnPreemption::Requeue,
+            file::OnPreemption::Cancel => OnPreemption::Cancel,
+        },
+        grace: grace.map_or(Span::ZERO, |it| it.0),
     }
 }
 

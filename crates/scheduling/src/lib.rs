@@ -52,7 +52,7 @@ pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use interval::Interval;
 pub use maintenance::{Maintaining, Overlap};
-pub use nodes::{NodeQueue, NodeSet, NodesConfig, OnNodes, Placing};
+pub use nodes::{NodeQueue, NodeSet, NodesConfig, OnNodes, Placing, Preempted};
 pub use own::Own;
 pub use profile::Profile;
 pub use queue::Order;

@@ -21,7 +21,7 @@ use haggle_model::{Demand, JobPriority, Nodes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::scheduler::{Killed, Request, SchedulerConfig, Slot};
-use crate::site::{Denied, SiteConfig};
+use crate::site::{Denied, OnPreemption, SiteConfig};
 
 use self::calendar::Calendar;
 pub use self::choice::Placing;
@@ -51,6 +51,19 @@ pub struct NodesConfig {
     pub site: Option<SiteConfig>,
 }
 
+/// A running job that is stopped for a waiting one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preempted {
+    /// The running job.
+    pub slot: Slot,
+    /// The waiting job.
+    pub waiting: Slot,
+    /// Time at which it is stopped.
+    pub end: Time,
+    /// Its treatment then.
+    pub then: OnPreemption,
+}
+
 /// Queues that place jobs on nodes.
 pub trait OnNodes {
     /// As [`LocalScheduler::estimate_start`](crate::LocalScheduler::estimate_start), of a job with this demand.
@@ -69,6 +82,12 @@ pub trait OnNodes {
     /// The priority of a job that waits or has been started last under `slot`; `None` without priorities.
     fn priority(&self, _: Slot) -> Option<JobPriority> {
         None
+    }
+
+    /// The running jobs that are stopped now for a waiting one. They go on until their stated ends, and the queue plans with
+    /// these. The owner of the machine notifies the queue of the ends, as of all others.
+    fn preempt(&mut self, _: Time) -> Vec<Preempted> {
+        Vec::new()
     }
 
     /// A job that was [accepted](OnNodes::accept) goes away before it has joined the queue.

@@ -13,7 +13,7 @@ use crate::coordinated::{ConservativeBags, ReschedulingConfig, Shares};
 use crate::edf::{Edf, EdfConfig};
 use crate::maintenance::Maintaining;
 use crate::reservations::{Granting, ReservationConfig, Reservations};
-use crate::site::Owner;
+use crate::site::{Owner, SiteConfig};
 use crate::{
     Compression, Conservative, Easy, Fcfs, NodeQueue, NodesConfig, OnNodes, Order, Recorded,
     Replan, Reserving,
@@ -404,6 +404,14 @@ impl Scheduling {
         match self {
             Scheduling::Nodes(config) => config.nodes.as_ref(),
             _ => None,
+        }
+    }
+
+    /// True if running jobs may be stopped for others.
+    pub fn preempts(&self) -> bool {
+        match self {
+            Scheduling::Nodes(config) => config.site.as_ref().is_some_and(SiteConfig::preempts),
+            _ => false,
         }
     }
 

@@ -14,7 +14,8 @@ mod member;
 mod rules;
 
 pub use self::config::{
-    AccountConfig, PriorityRules, QosConfig, QueueConfig, QueueNumber, SiteConfig,
+    AccountConfig, OnPreemption, Preemption, PriorityRules, QosConfig, QueueConfig, QueueNumber,
+    SiteConfig,
 };
 pub use self::member::{Class, Entry, Owner};
 pub use self::rules::{Denied, Site};

@@ -33,7 +33,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// Name of each feature, and the condition for it. Every kind of figure is a feature too.
-const FEATURES: [(&str, Has); 40] = [
+const FEATURES: [(&str, Has); 44] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| rigid(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -51,6 +51,12 @@ const FEATURES: [(&str, Has); 40] = [
         scenario.providers.iter().any(|it| it.policy.starts_as_recorded())
     }),
     ("maintenance", |scenario, _| !scenario.maintenance.is_empty()),
+    ("passes at intervals", |scenario, _| {
+        scenario.providers.iter().any(|it| it.interval.is_some())
+    }),
+    ("nodes", |scenario, _| scenario.providers.iter().any(|it| scenario.places_on_nodes(it))),
+    ("queues and priorities", |scenario, _| scenario.providers.iter().any(|it| it.has_rules())),
+    ("preemption", |scenario, _| scenario.providers.iter().any(|it| it.may_preempt())),
     ("latency", |scenario, _| latency(scenario)),
     ("network faults", |scenario, _| network_faults(scenario)),
     ("reliable transport", |scenario, _| scenario.network.transport == Transport::Reliable),
@@ -89,22 +95,16 @@ const FEATURES: [(&str, Has); 40] = [
     ("snapshot", |_, done| done.snapshot),
 ];
 
-/// Kinds of figures without a row on the page of crossings until it is renewed.
-const NEW_FIGURES: [FigureKind; 2] = [FigureKind::NodeUtilisation, FigureKind::UsageShares];
-
 /// The names of all features, in the order of the table.
 pub fn names() -> Vec<&'static str> {
-    let figures = FigureKind::ALL.into_iter().filter(|kind| !NEW_FIGURES.contains(kind));
-    let figures = figures.map(FigureKind::name);
+    let figures = FigureKind::ALL.into_iter().map(FigureKind::name);
     FEATURES.iter().map(|(name, _)| *name).chain(figures).collect()
 }
 
 /// The names of the features that a case has.
 pub fn of(scenario: &Scenario, done: &Done) -> BTreeSet<String> {
     let had = FEATURES.iter().filter(|(_, has)| has(scenario, done)).map(|(name, _)| *name);
-    let is_new = |it: &&&str| NEW_FIGURES.iter().any(|kind| kind.name() == **it);
-    let figures = done.figures.iter().filter(|it| !is_new(it)).copied();
-    had.chain(figures).map(str::to_owned).collect()
+    had.chain(done.figures.iter().copied()).map(str::to_owned).collect()
 }
 
 fn bags(scenario: &Scenario) -> bool {

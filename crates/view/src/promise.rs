@@ -24,13 +24,14 @@ impl Promise {
     /// As in the metrics `promises_broken` and `shares_late`, a completion in time counts only if it is one.
     pub(crate) fn of(outcome: Option<AttemptOutcome>, promised: i64, end: Option<i64>) -> Promise {
         use AttemptOutcome::{
-            Cancelled, Completed, Failed, GivenUp, Moved, Stranded, Unfinished, WalltimeReached,
+            Cancelled, Completed, Failed, GivenUp, Moved, Preempted, Stranded, Unfinished,
+            WalltimeReached,
         };
         let is_late = end.is_some_and(|end| end > promised);
         match outcome {
             Some(Completed | WalltimeReached) if is_late => Promise::Broken,
             Some(Completed | WalltimeReached) => Promise::Kept,
-            Some(Failed | Stranded | GivenUp) => Promise::Broken,
+            Some(Failed | Preempted | Stranded | GivenUp) => Promise::Broken,
             Some(Unfinished) if is_late => Promise::Broken,
             Some(Unfinished) => Promise::Open,
             Some(Cancelled | Moved) | None => Promise::Void,

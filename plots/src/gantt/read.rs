@@ -298,6 +298,7 @@ fn losses(run: &Tables) -> Result<Losses, ResultsError> {
     let lost = run.attempts()?.iter().filter_map(|row| {
         let loss = match row.outcome {
             AttemptOutcome::Failed => GanttLoss::Failed,
+            AttemptOutcome::Preempted => GanttLoss::Preempted,
             AttemptOutcome::GivenUp => GanttLoss::GivenUp,
             _ => return None,
         };

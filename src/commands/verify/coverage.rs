@@ -25,7 +25,7 @@ impl Coverage {
     /// Counts without cases.
     pub(super) fn new() -> Coverage {
         let all = keys();
-        let never = all.iter().flat_map(|key| {
+        let never = all.iter().filter(|it| it.may_be_drawn()).flat_map(|key| {
             let words = key.words().map(|word| format!("{} = {word}", key.shown));
             words.chain([key.shown.clone()])
         });

@@ -185,6 +185,7 @@ impl Running {
         match (start, ending) {
             (Some(start), IntervalEnd::Lost) => {
                 let run = LostRun {
+                    stopped_for: None,
                     provider,
                     start,
                     end,

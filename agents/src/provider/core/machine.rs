@@ -59,6 +59,7 @@ impl Attempt {
             provider,
             start: self.start,
             end: now,
+            stopped_for: None,
             processors: self.processors,
             saved: Span::ZERO,
             checkpointing: Span::ZERO,

@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{ActorId, ProcessorSet};
+use haggle_scheduling::site::OnPreemption;
 use haggle_scheduling::{Killed, Slot};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,8 @@ pub(in crate::provider) struct Mailbox {
     /// Lost jobs that may start again. Their order does not depend on the order in which processors
     /// failed.
     pub(in crate::provider) lost_jobs: BTreeSet<Slot>,
+    /// Jobs that were stopped for others, with their treatment.
+    pub(in crate::provider) stopped_jobs: BTreeMap<Slot, OnPreemption>,
     pub(in crate::provider) lost_tasks: BTreeMap<Slot, u32>,
     /// Lost parts of jobs that are spread over providers.
     pub(in crate::provider) lost_parts: BTreeSet<Slot>,
@@ -57,6 +60,12 @@ impl Mailbox {
             *self.lost_tasks.entry(slot).or_default() += tasks;
         }
         swap(processors, &mut self.restored, &mut self.failed);
+    }
+
+    /// Records that a job was stopped for another one.
+    pub(in crate::provider) fn stop(&mut self, slot: Slot, then: OnPreemption, losses: Losses) {
+        self.lost.extend(losses.killed);
+        self.stopped_jobs.insert(slot, then);
     }
 
     /// True if the scheduler must forget work or processors.

@@ -167,6 +167,7 @@ impl Services {
     fn settle(&mut self, turn: &mut Turn<'_>, mut mailbox: Mailbox) {
         let is_down = mailbox.is_down;
         let lost_jobs = std::mem::take(&mut mailbox.lost_jobs);
+        let stopped_jobs = std::mem::take(&mut mailbox.stopped_jobs);
         let lost_tasks = std::mem::take(&mut mailbox.lost_tasks);
         let lost_parts = std::mem::take(&mut mailbox.lost_parts);
         // Nothing may start before the scheduler knows everything.
@@ -180,6 +181,7 @@ impl Services {
         in_windows.into_iter().for_each(|slot| self.jobs.lost_job(turn, slot));
         self.jobs.answer_displaced(turn, cause);
         others.into_iter().for_each(|slot| self.jobs.lost_job(turn, slot));
+        stopped_jobs.into_iter().for_each(|(slot, then)| self.jobs.stopped_job(turn, slot, then));
         if let Some(bargains) = &mut self.bargains {
             lost_tasks.into_iter().for_each(|(slot, tasks)| bargains.lost_tasks(turn, slot, tasks));
         }

@@ -211,8 +211,8 @@ impl RunTimes {
                 // Work of a grid is exact: 1 MI is 1 s on the reference processor.
                 times.insert(it.job, RunTime { low: done, high: done });
             } else if let (None, Some(start), Some(end)) = (it.slot(), it.start, it.end) {
-                // Of a failed attempt only the saved computing is not done again.
-                let seconds = match it.saved.filter(|_| it.has_failed()) {
+                // Of a lost attempt only the saved computing is not done again.
+                let seconds = match it.saved.filter(|_| it.is_lost()) {
                     Some(saved) => saved,
                     None => end - start - it.checkpointing,
                 };

@@ -473,7 +473,7 @@ impl<'a> Line<'a> {
         let is_late = start < own.start;
         let ended_early = |it: &Stay<'_>| {
             let meanwhile = own.from <= it.end && it.end <= own.start && it.job.job != own.job.job;
-            let by_itself = it.is_plain && it.attempt.start.is_some() && !it.attempt.has_failed();
+            let by_itself = it.is_plain && it.attempt.start.is_some() && !it.attempt.is_lost();
             meanwhile && by_itself && it.end < it.start.saturating_add(it.span)
         };
         let holds = |it: &&Stay<'_>| {

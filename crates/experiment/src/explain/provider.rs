@@ -39,6 +39,9 @@ pub struct Attempt {
     pub checkpointing: f64,
     /// Return of the processors that failed under it; `None` = not in this run, or none failed.
     pub restored: Option<f64>,
+    /// Number in this run of the job for which it was stopped; `None` = it was not stopped for another job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_for: Option<i64>,
     /// Its fields on a grid.
     #[serde(flatten)]
     pub on_grid: Option<OnGrid>,
@@ -58,6 +61,7 @@ impl Attempt {
             saved: row.saved.unwrap_or_default(),
             checkpointing: row.checkpointing,
             restored: restored.filter(|_| row.has_failed()),
+            stopped_for: row.stopped_for,
             on_grid: None,
         }
     }
@@ -376,7 +380,7 @@ fn tell_rigid<'a>(
         let start_up = start_up.min(micros(attempt.checkpointing));
         let checkpoints = micros(attempt.checkpointing) - start_up;
         // Of a lost attempt, only the saved computing is run time.
-        if attempt.has_failed() {
+        if attempt.is_lost() {
             let known = [
                 (Part::StartUp, Column::Waiting, start_up),
                 (Part::Computing, Column::Running, micros(attempt.saved.unwrap_or_default())),

@@ -125,8 +125,10 @@ pub(super) fn elsewhere(all: &Chronicle, job: &JobRow) -> BTreeSet<i64> {
     let Some((site, own)) = site.and_then(|site| queue(&site, job).map(|own| (site, own))) else {
         return BTreeSet::new();
     };
-    let is_elsewhere =
-        |it: &&JobRow| queue(&site, it).is_some_and(|other| !site.share_nodes(own, other));
+    // Once for each queue: there are many jobs, and sharing is searched node by node.
+    let queues = 0..site.queues().len() as u32;
+    let shared = Vec::from_iter(queues.map(|other| site.share_nodes(own, other)));
+    let is_elsewhere = |it: &&JobRow| queue(&site, it).is_some_and(|other| !shared[other as usize]);
     all.jobs.iter().filter(is_elsewhere).map(|it| it.job).collect()
 }
 

@@ -1,12 +1,11 @@
 //! Accounts with their shares and limits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_scenario::file::{Account, AccountUser, UserLimits};
-use haggle_scenario::quantity::Name;
 
 use super::limits::{self, OF_GROUP};
-use super::numbers::{Numbers, number};
+use super::numbers::Numbers;
 use super::{ImportError, Record, Site};
 use crate::Remarks;
 
@@ -107,16 +106,16 @@ impl Associations {
         }
         // Parents first. Slurm refuses circles, so what is left has a parent that the dump does not have.
         let mut accounts: Vec<Record> = Vec::new();
-        let mut placed = BTreeMap::new();
+        let mut placed = BTreeSet::new();
         loop {
             let ready = order.iter().position(|name| {
                 let above = parent(&waiting[name]);
-                above.is_none_or(|it| placed.contains_key(it))
+                above.is_none_or(|it| placed.contains(it))
             });
             let Some(ready) = ready else { break };
             let name = order.remove(ready);
             let record = waiting.remove(&name);
-            placed.insert(name, ());
+            placed.insert(name);
             accounts.extend(record);
         }
         for name in order {
@@ -126,8 +125,8 @@ impl Associations {
     }
 
     /// The accounts, parents first.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.accounts.iter().filter_map(|it| it.get("Account")).map(str::to_owned).collect()
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.accounts.iter().filter_map(|it| it.get("Account"))
     }
 
     /// Users whose shares differ from those of others.
@@ -152,13 +151,13 @@ impl Associations {
             let name = record.get("Account").unwrap_or_default();
             let own = self.users.iter().filter(|it| it.1 == name);
             let users = own.filter_map(|(user, _, shares)| {
-                let user = number(&numbers.users, user)?;
+                let user = numbers.users.number(user)?;
                 Some(AccountUser { user, shares: *shares })
             });
             let mut account = Account {
-                name: Name::like(name),
-                parent: parent(record).map(Name::like),
-                groups: number(&numbers.accounts, name).into_iter().collect(),
+                name: numbers.accounts.written(name),
+                parent: parent(record).map(|it| numbers.accounts.written(it)),
+                groups: numbers.accounts.number(name).into_iter().collect(),
                 shares: shares(record, name, remarks)?,
                 users: users.collect(),
                 limits: Default::default(),

@@ -7,7 +7,7 @@ use haggle_scenario::file::{LogReading, ProcessorsFrom, Rules, SubmitOrder};
 use haggle_workloads::{Source, Workload, WorkloadError};
 
 use super::ImportError;
-use super::numbers::Numbers;
+use super::numbers::{Listed, Numbers};
 use crate::{Remarks, dump};
 
 /// Facts about the jobs.
@@ -48,7 +48,7 @@ impl Jobs {
         };
         let mut open = Workload::new("jobs", source).open()?;
         let (mut count, mut lost_partitions, mut lost_qualities) = (0, 0_u64, 0_u64);
-        let above = |number: i32, names: &[String]| {
+        let above = |number: i32, names: &Listed| {
             usize::try_from(number).is_ok_and(|number| number > names.len())
         };
         for job in open.jobs.by_ref() {
@@ -60,7 +60,7 @@ impl Jobs {
         if lost_partitions > 0 {
             remarks.add(format!("{lost_partitions} jobs of partitions that are not in partitions.txt will be refused"), "");
         }
-        if lost_qualities > 0 && !numbers.qualities.is_empty() {
+        if lost_qualities > 0 && numbers.qualities.len() > 0 {
             remarks.add(
                 format!("{lost_qualities} jobs of QOS that are not in qos.txt will be refused"),
                 "",

@@ -1,13 +1,15 @@
 //! Partitions as queues, qualities of service, and the policy of the scheduler.
 
-use haggle_scenario::file::{Limits, Policy, Qos, Queue};
-use haggle_scenario::quantity::{Name, TimeSpan};
+use std::collections::BTreeSet;
+
+use haggle_scenario::file::{Limits, OnPreemption, Policy, Qos, Queue};
+use haggle_scenario::quantity::TimeSpan;
 use haggle_workloads::logs::slurm::values;
 
 use super::limits::{self, OF_ACCOUNT, OF_GROUP, OF_USER};
 use super::nodes::NodeGroups;
-use super::numbers::{Numbers, number};
-use super::{ImportError, Record, Site};
+use super::numbers::Numbers;
+use super::{ImportError, Record, Site, preemption};
 use crate::Remarks;
 
 /// Largest tier of a queue.
@@ -97,9 +99,9 @@ pub(super) fn queues(
         }
         remark_partition(record, name, remarks);
         let mut queue = Queue {
-            name: Name::like(name),
+            name: numbers.partitions.written(name),
             number: None,
-            partition: number(&numbers.partitions, name),
+            partition: numbers.partitions.number(name),
             tier: small(record.number("PriorityTier")?, TIER_MAX).max(1),
             priority: small(record.number("PriorityJobFactor")?, PRIORITY_MAX),
             nodes,
@@ -110,6 +112,9 @@ pub(super) fn queues(
                 .flatten()
                 .map(TimeSpan),
             widest: widest(record, name, groups, remarks)?,
+            preempts: Vec::new(),
+            on_preemption: OnPreemption::default(),
+            grace: None,
             limits: Limits::default(),
             user_limits: Limits::default(),
             account_limits: Limits::default(),
@@ -125,6 +130,7 @@ pub(super) fn queues(
         }
         queues.push(queue);
     }
+    preemption::of_queues(site, numbers, &mut queues, remarks)?;
     Ok(queues)
 }
 
@@ -158,17 +164,17 @@ fn groups_of(
     remarks: &mut Remarks,
 ) -> Option<Vec<i32>> {
     let listed = |key: &str| record.get(key).filter(|it| *it != "ALL");
-    let named = |list: &str| -> Vec<String> { list.split(',').map(str::to_owned).collect() };
+    let named = |list: &str| -> BTreeSet<String> { list.split(',').map(str::to_owned).collect() };
     let (allowed, denied) = (listed("AllowAccounts").map(named), listed("DenyAccounts").map(named));
     if allowed.is_none() && denied.is_none() {
         return None;
     }
     let mut own = Vec::new();
-    for account in &numbers.accounts {
+    for (account, number) in numbers.accounts.iter() {
         let may = allowed.as_ref().is_none_or(|it| it.contains(account));
         let must_not = denied.as_ref().is_some_and(|it| it.contains(account));
         if may && !must_not {
-            own.extend(number(&numbers.accounts, account));
+            own.push(number);
         }
     }
     if own.is_empty() {
@@ -180,7 +186,7 @@ fn groups_of(
 
 /// Remarks on settings of a partition that no queue has.
 fn remark_partition(record: &Record, name: &str, remarks: &mut Remarks) {
-    let usual: [(&str, &[&str]); 12] = [
+    let usual: [(&str, &[&str]); 11] = [
         ("AllowGroups", &["ALL"]),
         ("AllowQos", &["ALL"]),
         ("DenyQos", &[]),
@@ -190,7 +196,6 @@ fn remark_partition(record: &Record, name: &str, remarks: &mut Remarks) {
         ("MaxMemPerCPU", &["UNLIMITED"]),
         ("MinNodes", &["0", "1"]),
         ("OverTimeLimit", &["NONE", "0"]),
-        ("PreemptMode", &["OFF"]),
         ("OverSubscribe", &["NO", "EXCLUSIVE"]),
         ("State", &["UP"]),
     ];
@@ -214,10 +219,10 @@ pub(super) fn qualities(
     let mut qualities = Vec::new();
     for record in &site.qualities {
         let Some(name) = record.get("Name") else { continue };
-        let Some(number) = number(&numbers.qualities, name) else { continue };
+        let Some(number) = numbers.qualities.number(name) else { continue };
         let flags = record.get("Flags").unwrap_or_default();
         let mut qos = Qos {
-            name: Name::like(name),
+            name: numbers.qualities.written(name),
             number,
             priority: small(record.number("Priority")?, PRIORITY_MAX),
             over_queue: flags.split(',').any(|it| it.eq_ignore_ascii_case("OverPartQOS")),
@@ -225,6 +230,9 @@ pub(super) fn qualities(
             groups: None,
             longest: None,
             widest: None,
+            preempts: Vec::new(),
+            on_preemption: OnPreemption::default(),
+            grace: None,
             limits: Limits::default(),
             user_limits: Limits::default(),
             account_limits: Limits::default(),
@@ -232,9 +240,6 @@ pub(super) fn qualities(
         let factor = record.get("UsageFactor").and_then(|it| it.parse::<f64>().ok()).unwrap_or(1.0);
         if (factor - 1.0).abs() > f64::EPSILON {
             remarks.add("factors of usage of QOS are left out", name);
-        }
-        if record.get("Preempt").is_some() {
-            remarks.add("preemption by QOS is left out", name);
         }
         if site.enforced.limits {
             [qos.limits, qos.user_limits, qos.account_limits] = limits_of(record, name, remarks)?;
@@ -248,5 +253,6 @@ pub(super) fn qualities(
         }
         qualities.push(qos);
     }
+    preemption::of_qualities(site, numbers, &mut qualities, remarks)?;
     Ok(qualities)
 }

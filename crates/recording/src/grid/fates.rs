@@ -23,11 +23,12 @@ fn replica(record: &AttemptRecord, replaced: &[u32]) -> Option<ReplicaFate> {
     match record.outcome {
         // The report of an attempt that completed in the last instant may be in transit.
         AttemptOutcome::Unfinished | AttemptOutcome::Completed => Some(ReplicaFate::Alive),
-        // The last two cannot occur: jobs on a grid have no limit, and are not spread.
+        // The last three cannot occur: jobs on a grid have no limit, are not spread, and are not stopped for others.
         AttemptOutcome::Cancelled
         | AttemptOutcome::Moved
         | AttemptOutcome::WalltimeReached
-        | AttemptOutcome::GivenUp => None,
+        | AttemptOutcome::GivenUp
+        | AttemptOutcome::Preempted => None,
         AttemptOutcome::Failed | AttemptOutcome::Stranded => {
             Some(match replaced.contains(&record.number) {
                 true => ReplicaFate::AwaitsRestart,

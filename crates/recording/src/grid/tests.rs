@@ -33,6 +33,7 @@ impl Books {
             speed: 1.0,
             scheduler: "shared".to_owned(),
             may_fail: false,
+            may_preempt: false,
             nodes: None,
         };
         let cast = Cast {

@@ -1,4 +1,4 @@
-//! Metrics of failures.
+//! Metrics of failures, and of running jobs that are stopped for others.
 
 use haggle_model::{JobOutcome, LostRun, ProviderId, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,8 @@ pub struct FailureMetrics {
     pub availability: Option<f64>,
     /// Attempts that were lost. An attempt is a rigid job, or tasks of a bag that had started together.
     pub attempts_lost: u64,
-    /// All work: `work_useful` + `work_lost` + `work_checkpoints` + `work_unfinished`, processor-seconds.
+    /// All work: `work_useful` + `work_lost` + `work_checkpoints` + `work_unfinished`, processor-seconds. Where running jobs
+    /// are stopped for others, it includes `work_preempted`.
     pub work: f64,
     /// Work of runs to their end or limit, including work saved in checkpoints, processor-seconds.
     pub work_useful: f64,
@@ -55,6 +56,17 @@ pub struct ProviderFailures {
     pub work_lost: f64,
 }
 
+/// Running jobs that were stopped for others, over the whole run: a cut has no effect here.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PreemptionMetrics {
+    /// Attempts that were stopped.
+    pub attempts_preempted: u64,
+    /// Unsaved work of these attempts, and saved work of jobs without result, processor-seconds.
+    pub work_preempted: f64,
+    /// 100 × `work_preempted` / all work: the metric `preempted_work`.
+    pub preempted_percent_of_work: Option<f64>,
+}
+
 /// Data on failures so far.
 #[derive(Clone, Debug)]
 pub(super) struct FailureLog {
@@ -72,8 +84,10 @@ struct ProviderLog {
     down_time: i128,
     attempts_lost: u64,
     work_lost: i128,
-    /// Checkpoints of the attempts that were lost.
+    /// Checkpoints of the attempts that were lost or stopped.
     work_checkpoints: i128,
+    attempts_preempted: u64,
+    work_preempted: i128,
 }
 
 impl ProviderLog {
@@ -104,15 +118,20 @@ impl FailureLog {
         log.down -= i64::from(processors);
     }
 
-    /// Records a lost attempt. With `saved_in_vain`, its saved work counts as lost, too.
+    /// Records an attempt that was lost, or stopped for another job. With `saved_in_vain`, its saved work counts as lost, too.
     pub(super) fn run_lost(&mut self, run: &LostRun, saved_in_vain: bool) {
         let log = &mut self.providers[run.provider.index()];
         let work = |span: Span| i128::from(span.as_micros()) * i128::from(run.processors.count());
-        log.attempts_lost += 1;
-        log.work_lost += work(run.undone());
+        let mut in_vain = work(run.undone());
         if saved_in_vain {
-            log.work_lost += work(run.saved);
+            in_vain += work(run.saved);
         }
+        let (attempts, sum) = match run.stopped_for {
+            Some(_) => (&mut log.attempts_preempted, &mut log.work_preempted),
+            None => (&mut log.attempts_lost, &mut log.work_lost),
+        };
+        *attempts += 1;
+        *sum += in_vain;
         log.work_checkpoints += work(run.checkpointing);
     }
 
@@ -135,10 +154,31 @@ impl FailureLog {
         self.providers.iter().map(|log| log.work_checkpoints).sum()
     }
 
-    /// Processor-microseconds of lost attempts, without saved work.
-    pub(super) fn work(&self) -> i128 {
-        self.work_lost() + self.work_checkpoints()
+    /// Processor-microseconds of attempts that were stopped for other jobs.
+    fn work_preempted(&self) -> i128 {
+        self.providers.iter().map(|log| log.work_preempted).sum()
     }
+
+    /// Processor-microseconds of lost and stopped attempts, without saved work.
+    pub(super) fn work(&self) -> i128 {
+        self.work_lost() + self.work_preempted() + self.work_checkpoints()
+    }
+}
+
+/// The jobs that were stopped for others; `None` if no provider may stop any.
+pub(super) fn preemptions(metrics: &Metrics) -> Option<PreemptionMetrics> {
+    let providers = &metrics.cast.providers[..metrics.whole];
+    if !providers.iter().any(|it| it.may_preempt) {
+        return None;
+    }
+    let log = &metrics.failures;
+    let seconds = |work: i128| work as f64 / SECOND;
+    let work_preempted = seconds(log.work_preempted());
+    Some(PreemptionMetrics {
+        attempts_preempted: log.providers.iter().map(|log| log.attempts_preempted).sum(),
+        work_preempted,
+        preempted_percent_of_work: summary::ratio(100.0 * work_preempted, seconds(metrics.work())),
+    })
 }
 
 pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {

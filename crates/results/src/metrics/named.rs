@@ -147,6 +147,8 @@ pub const NAMED: &[Named] = &[
         let failures = it.failures.as_ref()?;
         Some((failures.work_lost + failures.work_checkpoints) / 3600.0)
     }),
+    run("preempted_attempts", "preempted attempts", Number, "attempts that were stopped for other jobs", |it| count(it.preemptions?.attempts_preempted)),
+    run("preempted_work", "preempted work", Percent, "100 × work of attempts that were stopped for other jobs / all work", |it| it.preemptions?.preempted_percent_of_work),
     run("availability", "availability", Share, "share of the time in which processors, or resources of a grid, were up", |it| match (&it.failures, &it.grid) {
         (Some(failures), _) => failures.availability,
         (None, grid) => grid.as_ref()?.availability,

@@ -11,8 +11,8 @@ use super::grid::Came;
 use super::{
     AsRecorded, BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping,
     Extent, FailureMetrics, FollowingJobs, GivenBack, GridSummary, Maintenance, Metrics, Moves,
-    Networks, NodeUse, Plans, RecordedStarts, Reservations, Sample, Transactions, Workflows,
-    bounded_slowdown,
+    Networks, NodeUse, Plans, PreemptionMetrics, RecordedStarts, Reservations, Sample,
+    Transactions, Workflows, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -103,6 +103,9 @@ pub struct Summary {
     /// Metrics of failures. Missing if no processor of a provider may fail; failures of grids are in `grid`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureMetrics>,
+    /// Running jobs that were stopped for others. Missing if no provider may stop any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<PreemptionMetrics>,
     /// Metrics of nodes. Missing if no provider places jobs on nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodeUse>,
@@ -481,6 +484,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         disclosed,
         grid: grid(metrics, frame.makespan),
         failures: failures::sum_up(metrics),
+        preemptions: failures::preemptions(metrics),
         plans: metrics.plans.sum_up(),
         nodes: metrics.nodes.sum_up(&metrics.cast, frame.makespan),
         maintenance: metrics.maintenance.sum_up(ended(metrics)),

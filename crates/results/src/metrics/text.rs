@@ -11,13 +11,14 @@ const NAME_WIDTH: usize = 18;
 type Part = fn(&mut fmt::Formatter<'_>, &Summary) -> fmt::Result;
 
 /// The parts in the order of the printed summary.
-const PARTS: [Part; 20] = [
+const PARTS: [Part; 21] = [
     places,
     outcome,
     makespan,
     reserved,
     recorded,
     failures,
+    preemptions,
     plans,
     nodes,
     maintenance,
@@ -114,6 +115,16 @@ fn failures(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
         write!(f, ", {} on checkpoints", of_all(failures.work_checkpoints))?;
     }
     writeln!(f)
+}
+
+fn preemptions(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {
+    let Some(it) = &it.preemptions else { return Ok(()) };
+    writeln!(
+        f,
+        "  {} stopped for other jobs, {} of all work",
+        counted(it.attempts_preempted, "attempt"),
+        percent(it.preempted_percent_of_work.map(|it| it / 100.0))
+    )
 }
 
 fn plans(f: &mut fmt::Formatter<'_>, it: &Summary) -> fmt::Result {

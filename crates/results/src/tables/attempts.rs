@@ -34,9 +34,9 @@ table! {
     end: Option<f64> = Seconds, "finish_time", "s", "end, output included, or end of the run", Empty("a share of which no task ran");
     processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once, or got if it is moldable; of a share, its tasks", Never, at_least_one;
     allocated: Option<ProcessorSet> = Text, "allocated_resources", "", "its processors, as in `jobs`; on a grid, the processor of its resource, which other jobs may share", NOT_STARTED;
-    outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, no longer needed), `failed` (its processors or its resource failed), `given_up` (a part that ran although its job did not run as a whole), `unfinished` (the run stopped); on a grid also `moved` (it continued on another resource) and `stranded` (its data came from a resource that failed)", Never;
+    outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, no longer needed), `failed` (its processors or its resource failed), `preempted` (stopped for another job), `given_up` (a part that ran although its job did not run as a whole), `unfinished` (the run stopped); on a grid also `moved` (it continued on another resource) and `stranded` (its data came from a resource that failed)", Never;
     promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised for this attempt", Empty("no promise");
-    saved: Option<f64> = Seconds, "saved_time", "s", "of a failed attempt: computing that the next attempt need not repeat", Empty("on a grid: see `checkpoints`");
+    saved: Option<f64> = Seconds, "saved_time", "s", "of a failed or preempted attempt: computing that the next attempt need not repeat", Empty("on a grid: see `checkpoints`");
     checkpointing: f64 = Seconds, "checkpointing_time", "s", "time for its start-up after a move and for reading and writing checkpoints; on a grid, slot time for which writing checkpoints stopped it", Never;
     parent: Option<i64> = Integer, "parent", "", "the attempt from whose checkpoint it started", Empty("it started from the beginning, or not on a grid"), if_used;
     left: Option<f64> = Seconds, "slot_left_time", "s", "time at which it released its slot; the transfer of its output needs none", NO_GRID, if_used;
@@ -46,6 +46,7 @@ table! {
     data: Option<f64> = Seconds, "data_time", "s", "slot time in which it waited for data: slot_left_time - queued_time - computing_time - checkpointing_time", NO_GRID, if_used;
     checkpoints: Option<i64> = Integer, "checkpoints", "checkpoints", "checkpoints that were written", NO_GRID, if_used;
     checkpoints_omitted: Option<i64> = Integer, "checkpoints_omitted", "checkpoints", "checkpoints that were due and omitted", NO_GRID, if_used;
+    stopped_for: Option<i64> = Integer, "stopped_for", "", "number in this run of the job for which it was stopped", Empty("it was not stopped for another job"), if_used;
 }
 
 impl AttemptCells<'_> {
@@ -80,6 +81,7 @@ impl AttemptCells<'_> {
             data: None,
             checkpoints: None,
             checkpoints_omitted: None,
+            stopped_for: None,
         }
     }
 }
@@ -88,6 +90,11 @@ impl AttemptRow {
     /// Beginning and end of its slot on a resource of a grid; `None` for an attempt at a provider.
     pub fn slot(&self) -> Option<(f64, f64)> {
         self.queued.zip(self.left)
+    }
+
+    /// Returns whether its unsaved work was lost: its processors or its resource failed, or it was stopped for another job.
+    pub fn is_lost(&self) -> bool {
+        self.has_failed() || self.outcome == AttemptOutcome::Preempted
     }
 
     /// Returns whether its processors or its resource failed.

@@ -44,7 +44,7 @@ table! {
     metadata: Option<String> = Word, "metadata", "", "unused, as in Batsim", Empty("always");
     job: i64 = Integer, "job", "", "the job's number in this run, as in the other tables", Never;
     class: String = Class, "class", "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never;
-    outcome: String = Word, "outcome", "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: ended by a failure of its processors, or of those reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never;
+    outcome: String = Word, "outcome", "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited, or stopped for another job without another attempt; `failed`: ended by a failure of its processors, or of those reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never;
     refusal: Option<String> = Word, "refusal", "", "reason of its rejection: `too_wide`, `too_narrow`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`, `too_demanding`, `not_permitted`", Empty("not rejected");
     provider: Option<String> = Provider, "provider", "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several");
     attempts: i64 = Integer, "attempts", "", "rows in `attempts`, without parts that were given up", Never;

@@ -203,6 +203,7 @@ fn resumed(id: u32, outcome: JobOutcome) -> JobRecord {
         outcome,
         start: (!gives_up).then_some(Time::from_secs(30)),
         lost: vec![LostRun {
+            stopped_for: None,
             provider: ProviderId(0),
             start: Time::ZERO,
             end: Time::from_secs(20),

@@ -16,6 +16,7 @@ use haggle_config::document::Path;
 const OF_PROCESSORS: &[Refusal<Failures>] = &[
     refuse("of", |it, ()| !it.of.is_empty(), MESSAGE, LABEL, HELP),
     refuse("nodes", |it, ()| it.nodes.is_some(), MESSAGE, LABEL, HELP),
+    refuse("first-node", |it, ()| it.first_node.is_some(), MESSAGE, LABEL, HELP),
     refuse("processors-per-node", |it, ()| it.processors_per_node.is_some(), MESSAGE, LABEL, HELP),
     refuse("correlation", |it, ()| it.correlation.is_some(), MESSAGE, LABEL, HELP),
     refuse("recorded", |it, ()| it.recorded.is_some(), MESSAGE, LABEL, HELP),

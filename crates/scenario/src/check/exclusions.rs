@@ -182,6 +182,10 @@ pub(super) const WITH_RULES: Exclusions<Provider, UsesNodes> = &[
     exclude(("queues, QOS, accounts, priorities", "maintenance"), "", |_, at| at.closed,
         "provider \"{name}\" has queues, QOS, accounts or priorities, and closes no processors for maintenance", "not with maintenance",
         "let processors fail at listed times: [[failures]] with `outages`"),
+    exclude(("preemption", "checkpoints that go over shared links"), "checkpoints.store",
+        |it, _| it.may_preempt() && it.checkpoints.as_ref().is_some_and(|it| it.store.is_some()),
+        "running jobs of provider \"{name}\" are stopped for others, and their checkpoints go over shared links", "not with preemption",
+        "remove `store`, or remove `preempts`"),
 ];
 
 /// Facts about a metascheduler that spreads jobs.

@@ -11,6 +11,9 @@ use super::names::Names;
 use super::rule::{Refusal, Words, item, refuse};
 use crate::file::{InlineJob, Provider, Role, Step};
 
+/// The reason for which demands have no effect.
+const NO_NODES: &str = "no provider has nodes, so that each counts processors only";
+
 /// Most processors of a provider.
 const MOST: u64 = 100_000_000;
 
@@ -142,6 +145,11 @@ impl Check<'_> {
         }
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = item("workload", index);
+            if !workload.reading.demands.is_empty() {
+                let owner = format!("the log of workload \"{}\"", workload.name);
+                let at = path.key("reading").key("demands");
+                self.uses(&at, some_nodes, &owner, NO_NODES, "remove it, or add [[provider.node]]");
+            }
             let owner = format!("a job of workload \"{}\"", workload.name);
             for (index, job) in workload.jobs.iter().flatten().enumerate() {
                 if job.wishes().is_some() {
@@ -169,8 +177,7 @@ impl Check<'_> {
             "exclusive",
         ];
         for key in keys {
-            let why = "no provider has nodes, so that each counts processors only";
-            self.uses(&path.key(key), read, owner, why, "remove it, or add [[provider.node]]");
+            self.uses(&path.key(key), read, owner, NO_NODES, "remove it, or add [[provider.node]]");
         }
     }
 

@@ -63,6 +63,7 @@ impl Check<'_> {
             self.check_queues(&path, provider);
             self.check_qos(&path, provider);
             self.check_accounts(&path, provider);
+            self.check_preemption(&path, provider);
         }
     }
 
@@ -292,7 +293,7 @@ impl Check<'_> {
         }
     }
 
-    fn listed_twice(&mut self, at: &Path, owner: &str, member: &str) {
+    pub(super) fn listed_twice(&mut self, at: &Path, owner: &str, member: &str) {
         self.report(at, format!("{owner} lists {member} twice"), "a second time", "remove it");
     }
 
@@ -348,6 +349,7 @@ impl Check<'_> {
             }
             self.weight_effects(&path, provider);
             self.limit_effects(&path, provider);
+            self.preemption_effects(&path, provider);
         }
     }
 }

@@ -47,6 +47,17 @@ pub struct Queue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub widest: Option<u32>,
+    /// Names of the queues whose running jobs are stopped for its own, if these start earlier then. The first job of the queue
+    /// of some nodes that no limit keeps from its start stops others there, those that started last first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preempts: Vec<Name>,
+    /// Treatment of its own jobs, if they are stopped for others. Read only if another queue names it in `preempts`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_preemption: OnPreemption,
+    /// Time for which its own jobs go on from the decision to stop them; none if not given. Read only if another queue names it
+    /// in `preempts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace: Option<TimeSpan>,
     /// Limits on all jobs of the queue together.
     #[serde(default, skip_serializing_if = "Limits::are_none")]
     pub limits: Limits,
@@ -89,6 +100,17 @@ pub struct Qos {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub widest: Option<u32>,
+    /// Names of the qualities of service whose running jobs are stopped for its own, as `preempts` of a queue. Only one of
+    /// both kinds may have it at a provider.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preempts: Vec<Name>,
+    /// Treatment of its own jobs, if they are stopped for others. Read only if another one names it in `preempts`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_preemption: OnPreemption,
+    /// Time for which its own jobs go on from the decision to stop them; none if not given. Read only if another one names it
+    /// in `preempts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace: Option<TimeSpan>,
     /// Limits on all of its jobs together.
     #[serde(default, skip_serializing_if = "Limits::are_none")]
     pub limits: Limits,
@@ -98,6 +120,17 @@ pub struct Qos {
     /// Limits on its jobs of each account.
     #[serde(default, skip_serializing_if = "Limits::are_none")]
     pub account_limits: Limits,
+}
+
+/// Treatment of a job that is stopped for another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnPreemption {
+    /// It waits again, behind all others. It starts from the beginning, or from its last checkpoint if it writes some.
+    #[default]
+    Requeue,
+    /// It is over: `cancelled`.
+    Cancel,
 }
 
 /// Limits on jobs together. Jobs that would exceed a limit on running jobs or on resources wait. Jobs that would exceed a
@@ -280,6 +313,10 @@ pub enum FairShareRule {
     FairTree,
     /// 2^(-usage / shares) of each user, with usage and shares in parts of the whole machine.
     Classic,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn one() -> u32 {

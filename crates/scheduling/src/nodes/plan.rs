@@ -48,6 +48,11 @@ impl Plan {
         self.running.get(&slot)
     }
 
+    /// The running jobs with their nodes.
+    pub(super) fn all_running(&self) -> impl Iterator<Item = (Slot, &Place)> {
+        self.running.iter().map(|(&slot, place)| (slot, place))
+    }
+
     /// The time before `now` does not matter any more.
     pub(super) fn forget_before(&mut self, now: Time) {
         self.calendar.forget_before(now);
@@ -124,8 +129,8 @@ impl Plan {
         Some(place)
     }
 
-    /// A running job continues until `end`. Its nodes must be free then.
-    pub(super) fn extend(&mut self, now: Time, slot: Slot, end: Time) {
+    /// A running job is planned to end at `end`. Its nodes must be free until then.
+    pub(super) fn replan(&mut self, now: Time, slot: Slot, end: Time) {
         let Some(mut place) = self.running.remove(&slot) else { return };
         self.release(now, &place);
         place.end = end;

@@ -4,6 +4,8 @@
 //! [`Conservative`](crate::Conservative)). A reservation is for named nodes, so a job that would fit elsewhere at its
 //! start keeps its nodes until compression moves it.
 
+mod preemption;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{Place, Plan};
 use super::set::{Among, Taken};
-use super::{NodeSet, NodesConfig, OnNodes};
+use super::{NodeSet, NodesConfig, OnNodes, Preempted};
 use crate::capabilities::Refusing;
 use crate::index::{FIRST, Key};
 use crate::reserving::Reserving;
@@ -545,7 +547,7 @@ impl LocalScheduler for NodeQueue {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        self.make_way(now, |plan| plan.extend(now, slot, end));
+        self.make_way(now, |plan| plan.replan(now, slot, end));
     }
 
     // A machine without nodes is one node.
@@ -712,6 +714,10 @@ impl OnNodes for NodeQueue {
 
     fn priority(&self, slot: Slot) -> Option<JobPriority> {
         self.site.as_ref()?.priority(slot)
+    }
+
+    fn preempt(&mut self, now: Time) -> Vec<Preempted> {
+        self.stop_for_waiting(now)
     }
 
     fn gone_before(&mut self, slot: Slot) {

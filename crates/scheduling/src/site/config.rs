@@ -23,6 +23,14 @@ pub struct SiteConfig {
     pub priority: Option<PriorityRules>,
 }
 
+impl SiteConfig {
+    /// True if running jobs may be stopped for others.
+    pub fn preempts(&self) -> bool {
+        let of_queues = self.queues.iter().map(|it| &it.preemption);
+        of_queues.chain(self.qos.iter().map(|it| &it.preemption)).any(|it| !it.stops.is_empty())
+    }
+}
+
 /// The number of a job that says its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum QueueNumber {
@@ -31,6 +39,27 @@ pub enum QueueNumber {
     Queue,
     /// Its partition number.
     Partition,
+}
+
+/// Treatment of a job that is stopped for another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnPreemption {
+    /// It waits again, behind all others.
+    #[default]
+    Requeue,
+    /// It is over.
+    Cancel,
+}
+
+/// Preemption: jobs that start at once, because running jobs are stopped for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preemption {
+    /// Indices of the queues whose running jobs are stopped for its own; of a quality of service, of others such.
+    pub stops: Vec<u32>,
+    /// Treatment of its own jobs, if they are stopped.
+    pub then: OnPreemption,
+    /// Time for which its own jobs go on from the decision to stop them.
+    pub grace: Span,
 }
 
 /// An account.
@@ -69,6 +98,8 @@ pub struct QueueConfig {
     pub users: Option<Vec<i32>>,
     /// Limits on its jobs.
     pub limits: QosLimits,
+    /// Its jobs stop others, or are stopped.
+    pub preemption: Preemption,
 }
 
 /// A quality of service (QOS). It limits its jobs beside their queues.
@@ -86,6 +117,8 @@ pub struct QosConfig {
     pub users: Option<Vec<i32>>,
     /// Limits on its jobs.
     pub limits: QosLimits,
+    /// Its jobs stop others, or are stopped.
+    pub preemption: Preemption,
     /// True if its limits replace those of the queue where both limit the same (`OverPartQOS`); otherwise, the limits of the
     /// queue do.
     pub over_queue: bool,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haggle_model::{Amounts, Demand, JobPriority, Time};
 use serde::{Deserialize, Serialize};
 
-use super::config::{AccountConfig, QosConfig, QueueConfig, QueueNumber, SiteConfig};
+use super::config::{AccountConfig, Preemption, QosConfig, QueueConfig, QueueNumber, SiteConfig};
 use super::member::{Class, Entry, Member, Owner};
 use crate::nodes::NodeSet;
 use crate::priority::{
@@ -39,6 +39,7 @@ pub struct Site {
     qos: Vec<QosConfig>,
     accounts: Vec<(Association, AccountConfig)>,
     has_priority: bool,
+    preempts: bool,
     multifactor: Multifactor,
     ledger: Ledger,
     /// The same limits without jobs: a job that it refuses can never run.
@@ -94,6 +95,7 @@ impl Site {
             qos: config.qos.clone(),
             accounts,
             has_priority: config.priority.is_some(),
+            preempts: config.preempts(),
             multifactor: Multifactor::new(rules, tree).expect("checked settings"),
             idle: ledger.clone(),
             ledger,
@@ -265,6 +267,37 @@ impl Site {
     /// The queue of a job, by its index.
     pub fn queue(&self, slot: Slot) -> Option<u32> {
         self.members.get(&slot)?.class.queue
+    }
+
+    /// True if running jobs may be stopped for others.
+    pub(crate) fn preempts(&self) -> bool {
+        self.preempts
+    }
+
+    /// True if running jobs may be stopped for a waiting one.
+    pub(crate) fn may_stop_others(&self, slot: Slot) -> bool {
+        let Some(class) = self.members.get(&slot).map(|it| it.class) else { return false };
+        self.preemption_of(class).into_iter().flatten().any(|it| !it.1.stops.is_empty())
+    }
+
+    /// The rules by which a running job is stopped for a waiting one; `None` if it is not.
+    pub(crate) fn stops(&self, waiting: Slot, running: Slot) -> Option<&Preemption> {
+        let class = |slot| self.members.get(&slot).map(|it: &Member| it.class);
+        let (own, others) = (class(waiting)?, class(running)?);
+        let pairs = self.preemption_of(own).into_iter().zip(self.preemption_of(others));
+        let mut stopped = pairs.filter_map(|(own, other)| {
+            let ((_, own), (place, other)) = own.zip(other)?;
+            own.stops.contains(&place).then_some(other)
+        });
+        stopped.next()
+    }
+
+    /// The rules of preemption of a queue and of a QOS, each with its index.
+    fn preemption_of(&self, Class { queue, qos }: Class) -> [Option<(u32, &Preemption)>; 2] {
+        [
+            queue.map(|it| (it, &self.queues[it as usize].preemption)),
+            qos.map(|it| (it, &self.qos[it as usize].preemption)),
+        ]
     }
 
     /// The nodes on which a job of the queue may run; `None` = all.

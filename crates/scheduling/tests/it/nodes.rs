@@ -1,7 +1,9 @@
 //! Queues on nodes: against a search node by node, against queues that count processors, and by hand.
 
+use std::collections::BTreeMap;
+
 use haggle_model::{Amounts, Demand, NodeGroup, Nodes, Span, Time};
-use haggle_scheduling::site::Owner;
+use haggle_scheduling::site::{OnPreemption, Owner};
 use haggle_scheduling::{
     Compression, Killed, LocalScheduler, NodesConfig, Order, Placing, Policy, Request,
     SchedulerConfig, Scheduling, Slot,
@@ -88,18 +90,25 @@ type Start = (i64, usize, Vec<(u32, u32)>, Option<u32>);
 /// All starts, with the promised ends of all jobs.
 pub(crate) type Log = (Vec<Start>, Vec<Option<Time>>);
 
-/// Runs jobs second by second: ends, failures and repairs, submissions, one pass.
+/// Runs jobs second by second: ends, failures and repairs, submissions, passes until no more jobs are stopped for others.
 pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Failure]) -> Log {
     let (mut log, mut promises) = (Vec::new(), Vec::new());
     // (end, planned end, job)
     let mut running: Vec<(i64, i64, usize)> = Vec::new();
+    // Running jobs that are stopped for others at their end.
+    let mut stopped: BTreeMap<usize, OnPreemption> = BTreeMap::new();
     let (mut started, mut next, mut done, mut second) = (Vec::new(), 0, 0, 0);
     while done < works.len() {
         assert!(second < 3_000, "all jobs end");
         let now = Time::from_secs(second);
-        for &(_, _, job) in running.iter().filter(|it| it.0 == second) {
-            queue.finished(now, Slot(job as u32));
-            done += 1;
+        for &(_, end, job) in running.iter().filter(|it| it.0 == second) {
+            match stopped.remove(&job) {
+                Some(then) => done += stop(queue, now, (job, end), &works[job], then),
+                None => {
+                    queue.finished(now, Slot(job as u32));
+                    done += 1;
+                }
+            }
         }
         running.retain(|it| it.0 != second);
         let back = failures.iter().filter(|it| it.1 + it.2 == second);
@@ -124,6 +133,7 @@ pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Fa
             let killed = Vec::from_iter(hit.iter().map(killed));
             queue.nodes().failed_on(now, &lost, &killed);
             for &(_, _, job) in &hit {
+                stopped.remove(&job);
                 submit(queue, now, job, &works[job], true);
             }
         }
@@ -136,17 +146,51 @@ pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Fa
             done += usize::from(!is_accepted);
             next += 1;
         }
-        queue.start_due(now, &mut started);
-        for slot in started.drain(..) {
-            let job = slot.index();
-            let priority = queue.nodes().priority(slot).map(|it| it.sum);
-            log.push((second, job, queue.nodes().places(slot), priority));
-            running.push((second + works[job].run, second + works[job].requested, job));
+        loop {
+            queue.start_due(now, &mut started);
+            for slot in started.drain(..) {
+                let job = slot.index();
+                let priority = queue.nodes().priority(slot).map(|it| it.sum);
+                log.push((second, job, queue.nodes().places(slot), priority));
+                running.push((second + works[job].run, second + works[job].requested, job));
+            }
+            let preempted = queue.nodes().preempt(now);
+            if preempted.is_empty() {
+                break;
+            }
+            for it in preempted {
+                let (job, end) = (it.slot.index(), it.end.as_micros() / 1_000_000);
+                let place = running.iter().position(|it| it.2 == job).expect("it runs");
+                if end <= second {
+                    let (_, planned_end, _) = running.remove(place);
+                    done += stop(queue, now, (job, planned_end), &works[job], it.then);
+                } else if end < running[place].0 {
+                    running[place].0 = end;
+                    stopped.insert(job, it.then);
+                }
+            }
         }
         second += 1;
     }
     assert_eq!(queue.queue_length(), 0);
     (log, promises)
+}
+
+/// A job is stopped for another one; returns the number of jobs that are over.
+fn stop(
+    queue: &mut dyn LocalScheduler,
+    now: Time,
+    (job, planned_end): (usize, i64),
+    work: &Work,
+    then: OnPreemption,
+) -> usize {
+    let (slot, planned_end) = (Slot(job as u32), Time::from_secs(planned_end));
+    queue.nodes().failed_on(now, &[], &[Killed { slot, processors: 0, planned_end }]);
+    if then == OnPreemption::Cancel {
+        return 1;
+    }
+    submit(queue, now, job, work, false);
+    0
 }
 
 fn submit(

@@ -7,7 +7,8 @@ use haggle_model::{Amounts, Demand, JobPriority, Nodes, Span, Time};
 use haggle_scheduling::nodes::Piece;
 use haggle_scheduling::site::Denied;
 use haggle_scheduling::{
-    Compression, Killed, LocalScheduler, NodesConfig, OnNodes, Placing, Policy, Request, Slot,
+    Compression, Killed, LocalScheduler, NodesConfig, OnNodes, Placing, Policy, Preempted, Request,
+    Slot,
 };
 
 use crate::obvious_site::ObviousSite;
@@ -134,6 +135,59 @@ impl ObviousNodes {
         }
         let pieces = (0..).zip(chosen).filter(|it| it.1 > 0);
         pieces.map(|(node, chunks)| Piece { node, chunks }).collect()
+    }
+
+    fn end_at(&mut self, slot: Slot, end: i64) {
+        let running = self.running.iter_mut().find(|it| it.slot == slot);
+        running.expect("it runs").end = end;
+    }
+
+    /// The fewest of the jobs that started last without which a waiting job starts earlier.
+    fn stopped_for(&mut self, job: &Waiting, now: i64) -> Vec<Preempted> {
+        let start = self.earliest(job, now).map_or(i64::MAX, |it| it.start);
+        let own = self.nodes_of(job.slot);
+        let mut all = Vec::new();
+        for it in &self.running {
+            let rules = self.site.as_ref().and_then(|site| site.stops(job.slot, it.slot));
+            let Some(rules) = rules else { continue };
+            let end = now + rules.grace.as_micros() / 1_000_000;
+            if start > now
+                && end < it.end.min(start)
+                && it.pieces.iter().any(|it| own.contains(&it.node))
+            {
+                let (slot, then) = (it.slot, rules.then);
+                let preempted =
+                    Preempted { slot, waiting: job.slot, end: Time::from_secs(end), then };
+                all.push((Reverse((it.start, slot)), preempted, end, it.end));
+            }
+        }
+        all.sort_by_key(|it| it.0);
+        let before = self.running.clone();
+        let starts = |these: &mut Self, stopped: &[bool]| {
+            these.running = before.clone();
+            let mut last = now;
+            for (it, _) in all.iter().zip(stopped).filter(|it| *it.1) {
+                these.end_at(it.1.slot, it.2);
+                last = last.max(it.2);
+            }
+            let fits = these.at(job, last).is_some();
+            these.running = before.clone();
+            fits
+        };
+        // As few of the first ones as possible, then without each that is not needed.
+        let mut chosen = vec![false; all.len()];
+        for place in 0..all.len() {
+            chosen[place] = true;
+            if !starts(self, &chosen) {
+                continue;
+            }
+            for other in (0..=place).rev() {
+                chosen[other] = false;
+                chosen[other] = !starts(self, &chosen);
+            }
+            return all.iter().zip(chosen).filter(|it| it.1).map(|it| it.0.1).collect();
+        }
+        Vec::new()
     }
 
     fn all(&self) -> Vec<&Booked> {
@@ -432,6 +486,33 @@ impl OnNodes for ObviousNodes {
     fn priority(&self, slot: Slot) -> Option<JobPriority> {
         let sum = self.site.as_ref()?.priority_at_start(slot)?;
         Some(JobPriority { sum, ..JobPriority::default() })
+    }
+
+    fn preempt(&mut self, now: Time) -> Vec<Preempted> {
+        let now = now.as_micros() / 1_000_000;
+        let planned = std::mem::take(&mut self.planned);
+        let mut shut: Vec<u32> = Vec::new();
+        let mut stopped = Vec::new();
+        for job in self.queue(now) {
+            let own = self.nodes_of(job.slot);
+            if !self.is_free(job.slot, now) || own.iter().all(|it| shut.contains(it)) {
+                continue;
+            }
+            stopped = self.stopped_for(&job, now);
+            if !stopped.is_empty() {
+                break;
+            }
+            shut.extend(own);
+            self.plan(&job, now);
+        }
+        self.planned = planned;
+        for it in &stopped {
+            self.end_at(it.slot, it.end.as_micros() / 1_000_000);
+            let waiting = self.waiting.iter_mut().find(|other| other.slot == it.waiting);
+            waiting.expect("it waits").rank.0 = -1;
+        }
+        self.given_back |= !stopped.is_empty();
+        stopped
     }
 
     fn gone_before(&mut self, _: Slot) {}

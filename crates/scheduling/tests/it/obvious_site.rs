@@ -7,7 +7,7 @@ use haggle_scheduling::Slot;
 use haggle_scheduling::priority::{
     Association, Factors, Machine, QosLimits, Shares, Tree, factors, fair_tree,
 };
-use haggle_scheduling::site::{Owner, QosConfig, QueueConfig, QueueNumber, SiteConfig};
+use haggle_scheduling::site::{Owner, Preemption, QosConfig, QueueConfig, QueueNumber, SiteConfig};
 
 /// A job; times in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,21 @@ impl ObviousSite {
         let all = first.into_iter().flatten().chain([(of_account, 2)]);
         let first = all.filter_map(|(limit, place)| Some((limit?, place))).next();
         first.is_none_or(|(limit, place)| needs(place) <= limit)
+    }
+
+    /// The rules of preemption by which a running job is stopped for a waiting one.
+    pub(crate) fn stops(&self, waiting: Slot, running: Slot) -> Option<&Preemption> {
+        let (own, other) = (self.jobs[&waiting].owner, self.jobs[&running].owner);
+        let place = |name: &str| self.config.queues.iter().position(|it| it.name == name);
+        let (queue, stopped) = (self.queue(own), self.queue(other));
+        let number = place(&stopped.name).expect("a queue") as u32;
+        if queue.preemption.stops.contains(&number) {
+            return Some(&stopped.preemption);
+        }
+        let place = |name: &str| self.config.qos.iter().position(|it| it.name == name);
+        let (qos, stopped) = (self.qos(own).ok()??, self.qos(other).ok()??);
+        let number = place(&stopped.name).expect("a quality of service") as u32;
+        qos.preemption.stops.contains(&number).then_some(&stopped.preemption)
     }
 
     fn account(&self, owner: Owner) -> Option<usize> {

@@ -5,7 +5,8 @@ use haggle_scheduling::priority::{
     AssociationLimits, Caps, FairShare, QosLimits, Resets, Shares, SizeRule, Weights,
 };
 use haggle_scheduling::site::{
-    AccountConfig, Owner, PriorityRules, QosConfig, QueueConfig, QueueNumber, SiteConfig,
+    AccountConfig, OnPreemption, Owner, Preemption, PriorityRules, QosConfig, QueueConfig,
+    QueueNumber, SiteConfig,
 };
 use haggle_scheduling::{Compression, NodeSet, NodesConfig, Placing, Policy, Scheduling};
 use proptest::prelude::*;
@@ -32,6 +33,7 @@ fn priority() -> PriorityRules {
 
 fn queue(number: i32) -> QueueConfig {
     QueueConfig {
+        preemption: Preemption::default(),
         name: format!("queue {number}"),
         number,
         tier: 1,
@@ -45,6 +47,7 @@ fn queue(number: i32) -> QueueConfig {
 
 fn qos(number: i32) -> QosConfig {
     QosConfig {
+        preemption: Preemption::default(),
         name: format!("quality {number}"),
         number,
         priority: 0,
@@ -83,8 +86,20 @@ fn sites() -> impl Strategy<Value = SiteConfig> {
     let limits = (limits, prop::option::of(3..9_u64), any::<bool>(), 0..5_u32);
     // Queues and qualities of service go by different numbers.
     let quality = prop::option::of(prop::collection::vec(limits, 0..=3));
-    (prop::option::of(weights), queues, accounts, quality).prop_map(
-        |(weights, queues, accounts, quality)| {
+    // Those of higher numbers stop those of lower ones, so that there is no circle.
+    let then = prop_oneof![3 => Just(OnPreemption::Requeue), 1 => Just(OnPreemption::Cancel)];
+    let preemption = prop::collection::vec((0..3_u32, then, 0..4_i64), 3);
+    let preemption = (preemption, 0..3_u32);
+    (prop::option::of(weights), queues, accounts, quality, preemption).prop_map(
+        |(weights, queues, accounts, quality, (preemption, kind))| {
+            let preemption = |number: i32, of: u32| match kind == of {
+                false => Preemption::default(),
+                true => {
+                    let (stops, then, grace) = preemption[number as usize - 1];
+                    let stops = (0..number as u32 - 1).filter(|it| *it <= stops).collect();
+                    Preemption { stops, then, grace: Span::from_secs(grace) }
+                }
+            };
             let weigh = |(age, fair_share, job_size, partition, qos)| PriorityRules {
                 weights: Weights {
                     age: age * 100,
@@ -105,7 +120,8 @@ fn sites() -> impl Strategy<Value = SiteConfig> {
                 limits.job.time = time.map(Span::from_secs);
                 let nodes = (number < 3).then(|| NodeSet::new(4, own));
                 let users = (number == 3).then(|| vec![0, 1, 2]);
-                QueueConfig { tier, priority, nodes, users, limits, ..queue(number) }
+                let preemption = preemption(number, 1);
+                QueueConfig { tier, priority, nodes, users, limits, preemption, ..queue(number) }
             });
             let accounts = (0..).zip(accounts).map(|(group, (shares, most))| {
                 let mut it = account(group, shares);
@@ -121,7 +137,8 @@ fn sites() -> impl Strategy<Value = SiteConfig> {
                 limits.job.time = time.map(Span::from_secs);
                 limits.group.amounts.processors = most;
                 let users = (number == 2).then(|| vec![0, 1, 2]);
-                QosConfig { priority, users, limits, over_queue, ..qos(number) }
+                let preemption = preemption(number, 2);
+                QosConfig { priority, users, limits, over_queue, preemption, ..qos(number) }
             });
             SiteConfig {
                 accounts: accounts.collect(),
@@ -194,15 +211,19 @@ fn four(policy: Policy, site: SiteConfig) -> NodesConfig {
     }
 }
 
-/// The starts of jobs of (submission, requested time, processors, user, queue), in seconds; `None` = refused.
-fn starts(config: &NodesConfig, jobs: &[(i64, i64, u32, i32, i32)]) -> Vec<Option<i64>> {
-    let work = |&(submit, requested, processors, user, queue): &(i64, i64, u32, i32, i32)| Work {
+/// A job of (submission, requested time, processors, user, queue), in seconds.
+fn work(&(submit, requested, processors, user, queue): &(i64, i64, u32, i32, i32)) -> Work {
+    Work {
         submit,
         requested,
         run: requested,
         demand: Demand::processors(processors),
         owner: Owner { user, group: -1, queue, partition: -1 },
-    };
+    }
+}
+
+/// The starts of such jobs, in seconds; `None` = refused.
+fn starts(config: &NodesConfig, jobs: &[(i64, i64, u32, i32, i32)]) -> Vec<Option<i64>> {
     let works = Vec::from_iter(jobs.iter().map(work));
     let (log, _) = run(&mut **Scheduling::Nodes(Box::new(config.clone())).build(4), &works, &[]);
     let start = |job| log.iter().find(|it| it.1 == job).map(|it| it.0);
@@ -294,5 +315,31 @@ fn each_queue_has_a_head_of_its_own() {
         let nodes = Some(machine());
         let config = NodesConfig { nodes, ..four(policy, site.clone()) };
         assert_eq!(starts(&config, &jobs), [0, 10, 2, 7].map(Some), "{policy:?}");
+    }
+}
+
+/// Of three jobs of the first queue, the job of the second queue needs the processors of two. The third one started last, and is
+/// too small, so that the second one is stopped, too. The third one is then not needed.
+#[test]
+fn jobs_that_started_last_are_stopped_if_they_are_needed() {
+    let mut low = queue(1);
+    low.preemption.grace = Span::from_secs(2);
+    let high = QueueConfig {
+        tier: 2,
+        preemption: Preemption { stops: vec![0], ..Preemption::default() },
+        ..queue(2)
+    };
+    let site = SiteConfig { queues: vec![low, high], ..SiteConfig::default() };
+    let jobs =
+        [(0, 20, 1, 1, 1), (1, 20, 2, 1, 1), (2, 20, 1, 1, 1), (5, 10, 2, 2, 2), (6, 1, 1, 2, 1)];
+    for policy in Policy::ALL {
+        let config = four(policy, site.clone());
+        let works = Vec::from_iter(jobs.iter().map(|it| work(it)));
+        let mut queue = Scheduling::Nodes(Box::new(config)).build(4);
+        let (log, _) = run(&mut **queue, &works, &[]);
+        let starts = Vec::from_iter(log.iter().map(|it| (it.0, it.1)));
+        // The stopped job waits behind the short one, which came a second before its end.
+        let expected = [(0, 0), (1, 1), (2, 2), (7, 3), (17, 4), (18, 1)];
+        assert_eq!(starts, expected, "{policy:?}");
     }
 }

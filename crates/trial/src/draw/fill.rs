@@ -40,7 +40,12 @@ impl Names {
                 names.extend((1..=2).map(|copy| (Kind::Provider, format!("{name}-{copy}"))));
             }
             names.push((Kind::Provider, name));
-            for (key, kind) in [("node", Kind::NodeGroup), ("account", Kind::Account)] {
+            for (key, kind) in [
+                ("node", Kind::NodeGroup),
+                ("account", Kind::Account),
+                ("queue", Kind::Queue),
+                ("qos", Kind::Qos),
+            ] {
                 let named = tables(table, key).filter(|it| it.contains_key("name"));
                 names.extend(named.map(|it| (kind, name_of(it))));
             }

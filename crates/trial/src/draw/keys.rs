@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
+use super::strings::{Role, role};
 use haggle_scenario::schema::SCHEMA;
 
 /// A key of a table of the schema.
@@ -22,7 +23,17 @@ pub struct Key {
     pub(super) value: Value,
 }
 
+/// Tables whose keys are never drawn: drawn logs have one format, which leaves no choices, and numbers in place of names.
+const LEFT_OUT: [&str; 3] = ["LogReading", "LogNames", "LoggedDemand"];
+
 impl Key {
+    /// True if a case may have it.
+    pub fn may_be_drawn(&self) -> bool {
+        let is_reading = (self.table.as_str(), self.key.as_str()) == ("Workload", "reading");
+        let is_scenario = role(&self.table, &self.key) == Some(Role::Scenario);
+        !is_reading && !is_scenario && !LEFT_OUT.contains(&self.table.as_str())
+    }
+
     /// Words that are valid values, if it takes words.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let words: &[String] = match &self.value {

@@ -120,8 +120,6 @@ impl Theme {
                 "Provider",
                 "queue" | "qos" | "account" | "priority",
             ) => Absent,
-            // Drawn logs have numbers in place of names, and processors only.
-            (_, "LogReading", "demands" | "names") => Absent,
             (Saved, "Scenario", "failures" | "network") => Present,
             (Saved, "Failures", "actors" | "first-node") => Absent,
             (Saved, "Provider", "on-failure") => OneOf(&["resume"]),

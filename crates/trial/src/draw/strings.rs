@@ -45,6 +45,10 @@ pub(super) enum Kind {
     NodeGroup,
     /// Account of a provider.
     Account,
+    /// Queue of a provider.
+    Queue,
+    /// Quality of service of a provider.
+    Qos,
     /// Groups of jobs of one run.
     Group,
 }
@@ -54,7 +58,9 @@ impl Kind {
     pub(super) const fn table(self) -> &'static str {
         match self {
             Kind::Workload => "workload",
-            Kind::Provider | Kind::NodeGroup | Kind::Account => "provider",
+            Kind::Provider | Kind::NodeGroup | Kind::Account | Kind::Queue | Kind::Qos => {
+                "provider"
+            }
             Kind::Metascheduler => "metascheduler",
             Kind::Store => "network",
             Kind::User => "user",
@@ -68,8 +74,8 @@ impl Kind {
 /// Meaning of the string at a key of a table; for a list, of its members.
 pub(super) fn role(table: &str, key: &str) -> Option<Role> {
     use Kind::{
-        Account, Axis, Cluster, Grid, Group, Metascheduler, NodeGroup, Plans, Provider, Resource,
-        Site, Store, User, Workload,
+        Account, Axis, Cluster, Grid, Group, Metascheduler, NodeGroup, Plans, Provider, Qos, Queue,
+        Resource, Site, Store, User, Workload,
     };
     Some(match (table, key) {
         ("Workload", "name") => Role::Own("w"),
@@ -80,6 +86,8 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Qos", "name") => Role::Own("quality"),
         ("Account", "name") => Role::Own("a"),
         ("Queue", "nodes") => Role::Names(&[NodeGroup]),
+        ("Queue", "preempts") => Role::Names(&[Queue]),
+        ("Qos", "preempts") => Role::Names(&[Qos]),
         ("Account", "parent") => Role::Names(&[Account]),
         ("User", "name") => Role::Own("u"),
         ("Grid", "name") => Role::Own("g"),

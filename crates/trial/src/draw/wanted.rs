@@ -13,7 +13,6 @@ use toml::Value;
 use super::document::Draw;
 use super::keys::{Key, chosen, is_table, keys, member, named, tag_of};
 use super::size::{Theme, Wish};
-use super::strings::{Role, role};
 use haggle_config::document::Step;
 use haggle_scenario::schema::SCHEMA;
 
@@ -133,13 +132,12 @@ impl Link {
 
 /// Wishes of cases: each key that is drawn, and for a key with words, each word by itself.
 fn turns() -> Vec<(Key, Option<String>)> {
-    let drawn = |key: &Key| role(&key.table, &key.key) != Some(Role::Scenario);
     let with_words = |key: Key| {
         let words: Vec<Option<String>> = key.words().map(|word| Some(word.to_owned())).collect();
         let words = if words.is_empty() { vec![None] } else { words };
         words.into_iter().map(move |word| (key.clone(), word))
     };
-    keys().into_iter().filter(drawn).flat_map(with_words).collect()
+    keys().into_iter().filter(Key::may_be_drawn).flat_map(with_words).collect()
 }
 
 /// Number of cases in which each key, and each word, has its turn once.

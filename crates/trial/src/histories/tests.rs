@@ -124,6 +124,7 @@ fn world(broker: impl OtherActor + 'static, may_lose: bool) -> World {
         first_processor,
         speed: 1.0,
         scheduler: "fcfs".to_owned(),
+        may_preempt: false,
         may_fail: false,
         nodes: None,
     };

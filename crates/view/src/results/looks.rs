@@ -198,14 +198,15 @@ impl Jobs {
 
     fn losses(&mut self, run: &RunReader) -> Result<(), ResultsError> {
         const COLUMNS: [&str; 4] = ["job", "attempt", "finish_time", "outcome"];
-        let words = ["failed", "given_up", "unfinished", "stranded"].map(str::to_owned);
+        let words =
+            ["failed", "preempted", "given_up", "unfinished", "stranded"].map(str::to_owned);
         let lost = Rows::all().with("outcome", words);
         run.in_batches(Table::Attempts, &COLUMNS, &lost, |batch| {
             let (jobs, attempts) = (batch.integer("job")?, batch.integer("attempt")?);
             let (ends, outcomes) = (batch.real("finish_time")?, batch.text("outcome")?);
             for row in 0..batch.rows() {
                 let flags = match outcomes.at(row) {
-                    Some("failed" | "stranded") => flag::LOST,
+                    Some("failed" | "preempted" | "stranded") => flag::LOST,
                     Some("given_up") => flag::GIVEN_UP,
                     _ => flag::RUNNING,
                 };

@@ -124,7 +124,7 @@ fn on(processors: &ProcessorSet, bar: Bar) -> impl Iterator<Item = Bar> {
 
 fn flags(outcome: AttemptOutcome) -> u8 {
     match outcome {
-        AttemptOutcome::Failed | AttemptOutcome::Stranded => flag::LOST,
+        AttemptOutcome::Failed | AttemptOutcome::Preempted | AttemptOutcome::Stranded => flag::LOST,
         AttemptOutcome::GivenUp => flag::GIVEN_UP,
         AttemptOutcome::Unfinished => flag::RUNNING,
         _ => 0,

@@ -19,6 +19,7 @@ use crate::Outbox;
 use crate::glimpse::{Promise, PromiseKind, Stage, Work, known};
 use crate::protocol::Submission;
 use crate::provider::core::Attempt;
+use crate::provider::services::Stopped;
 use crate::provider::{OnFailure, ProviderConfig, RealWork};
 
 /// A rigid job at a provider.
@@ -74,6 +75,8 @@ pub(in crate::provider) struct Run {
     pub(super) seen: FailureHistory,
     /// Its progress, if that does not follow from its start.
     pub(super) saving: Option<Box<Saving>>,
+    /// The decision to stop it for another job.
+    pub(in crate::provider::services) stopped: Option<Stopped>,
 }
 
 impl HeldJob {
@@ -122,6 +125,10 @@ impl HeldJob {
         if priority.is_some() {
             self.particulars_mut().priority = priority.map(Box::new);
         }
+    }
+
+    pub(in crate::provider::services) fn id(&self) -> JobId {
+        self.submission.job.id
     }
 
     /// True if it waits.

@@ -2,6 +2,7 @@
 
 use haggle_model::reservation::{Answer, Cause};
 use haggle_model::{JobId, JobOutcome, JobRecord, LostRun, Observation, Span, Time};
+use haggle_scheduling::site::OnPreemption;
 use haggle_scheduling::{Overrun, Slot};
 
 use super::Jobs;
@@ -114,13 +115,13 @@ impl Jobs {
             turn.out.set(attempt.end, Timer::RunEnds { slot: slot.0 });
         }
         turn.out.send(held.submitter, SubmissionMessage::Started { job });
-        held.run = Some(Run { attempt, computing, seen, saving });
+        held.run = Some(Run { attempt, computing, seen, saving, stopped: None });
         if saves {
             self.begin_saving(turn, slot);
         }
     }
 
-    /// A rigid job has lost processors: its attempt is over.
+    /// A rigid job has lost processors, or is stopped for another one: its attempt is over.
     pub(in crate::provider::services) fn lose(
         &mut self,
         turn: &mut Turn<'_>,
@@ -143,6 +144,7 @@ impl Jobs {
         }
         let checkpoints = run.sent();
         let run = LostRun {
+            stopped_for: run.stopped.map(|it| it.stopped_for),
             saved: progress.saved,
             checkpointing: progress.overhead,
             checkpoints,
@@ -150,6 +152,22 @@ impl Jobs {
         };
         out.observe(Observation::RunLost { job: held.submission.job.id, run });
         losses.jobs.push(slot);
+    }
+
+    /// A rigid job was stopped for another one, and the scheduler has forgotten it.
+    pub(in crate::provider::services) fn stopped_job(
+        &mut self,
+        turn: &mut Turn<'_>,
+        slot: Slot,
+        then: OnPreemption,
+    ) {
+        if then == OnPreemption::Cancel {
+            return give_up(turn, slot, JobOutcome::Cancelled);
+        }
+        let Some(held) = turn.core.pieces.get::<HeldJob>(slot) else { return };
+        let request = held.request(slot, false, &turn.core.config);
+        turn.core.load.waits(request.processors, request.span);
+        self.arrive(turn, request);
     }
 
     /// A rigid job has lost its processors, and the scheduler has forgotten it.
@@ -161,13 +179,7 @@ impl Jobs {
         let lost = held.particulars().lost;
         if turn.core.config.on_failure == OnFailure::Fail || lost >= turn.core.config.max_attempts {
             self.displace(turn, slot, Cause::Failure, Answer::Revoked, None);
-            let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { return };
-            let outcome = JobOutcome::Failed;
-            let job = held.submission.job.id;
-            turn.out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
-            let over = held.over(&turn.core.config, outcome, turn.now);
-            turn.out.observe(Observation::JobOver(Box::new(over)));
-            return;
+            return give_up(turn, slot, JobOutcome::Failed);
         }
         if self.lost_window(turn, slot) {
             return;
@@ -187,4 +199,13 @@ impl Jobs {
         let start = turn.core.scheduler.windows().start_of(turn.now, slot);
         self.displace(turn, slot, Cause::Failure, Answer::Postponed, start);
     }
+}
+
+/// A lost job is over without another attempt.
+fn give_up(turn: &mut Turn<'_>, slot: Slot, outcome: JobOutcome) {
+    let Some(held) = turn.core.pieces.take::<HeldJob>(slot) else { return };
+    let job = held.submission.job.id;
+    turn.out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
+    let over = held.over(&turn.core.config, outcome, turn.now);
+    turn.out.observe(Observation::JobOver(Box::new(over)));
 }

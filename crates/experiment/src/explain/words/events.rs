@@ -281,17 +281,19 @@ fn attempt(story: &Story, it: &Attempt, many: bool, events: &mut Vec<(f64, Strin
             false => format!("started at {at}{size}, {late} after its submission"),
         },
     ));
-    let Some(end) = it.end.filter(|_| it.outcome == "failed") else { return };
+    let was_lost = ["failed", "preempted"].contains(&it.outcome.as_str());
+    let Some(end) = it.end.filter(|_| was_lost) else { return };
     let saved = match it.saved > 0.0 {
         true => format!(", of which checkpoints saved {}", duration(it.saved)),
         false => String::new(),
     };
     let name = if many { name } else { "its attempt".to_owned() };
-    let why = down(it.restored, "processors");
-    events.push((
-        end,
-        format!("{name} failed at {at} after {}{saved}: {why}", duration(end - start)),
-    ));
+    let ran = duration(end - start);
+    let what = match it.stopped_for {
+        Some(job) => format!("was stopped at {at} for job {job} after {ran}{saved}"),
+        None => format!("failed at {at} after {ran}{saved}: {}", down(it.restored, "processors")),
+    };
+    events.push((end, format!("{name} {what}")));
 }
 
 /// Reason why an attempt failed.
@@ -387,6 +389,9 @@ fn ending(story: &Story) -> String {
         }
         "completed" => format!("completed after running {ran}{promise}"),
         "walltime_reached" => format!("stopped at its limit after running {ran}"),
+        "cancelled" if story.was_stopped() => {
+            "cancelled: it was stopped for another job, and is not started again".to_owned()
+        }
         "cancelled" => "withdrawn by its user while it waited".to_owned(),
         "rejected" => {
             let reason = story.refusal.as_deref().unwrap_or("for no given reason");

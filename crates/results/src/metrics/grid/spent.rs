@@ -81,6 +81,7 @@ impl Spent {
             | AttemptOutcome::Cancelled
             | AttemptOutcome::WalltimeReached
             | AttemptOutcome::GivenUp
+            | AttemptOutcome::Preempted
             | AttemptOutcome::Unfinished => &mut spent.duplicate,
         } = Computed::between(reach, end);
         spent

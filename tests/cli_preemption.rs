@@ -1,0 +1,167 @@
+//! Running jobs that are stopped for others, by commands.
+
+use crate::command::{Folder, json_of, unwrapped};
+
+/// A machine of 4 processors. The jobs of queue 2 stop those of queue 1, which go on for 10 s.
+const QUEUES: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 2, run = "100s", requested = "2min", queue = 1 },
+    { submit = "10s", processors = 2, run = "100s", requested = "2min", queue = 1 },
+    { submit = "30s", processors = 2, run = "20s", requested = "30s", queue = 2 },
+]
+
+[[provider]]
+name = "site"
+processors = 4
+policy = "easy"
+
+[[provider.queue]]
+name = "low"
+number = 1
+grace = "10s"
+
+[[provider.queue]]
+name = "high"
+number = 2
+preempts = ["low"]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "site"
+"#;
+
+/// Rows of a table as the cells of some columns, in the order of the file.
+fn rows(folder: &Folder, run: &str, table: &str, columns: &[&str]) -> Vec<Vec<String>> {
+    let table = folder.read(&format!("{run}/{table}.csv"));
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let names = rows.headers().expect("a line of names").clone();
+    let place = |name: &&str| names.iter().position(|it| it == *name).expect("a column");
+    let places = Vec::from_iter(columns.iter().map(place));
+    let cells = |row: Result<csv::StringRecord, csv::Error>| {
+        let row = row.expect("a row");
+        places.iter().map(|&place| row[place].to_owned()).collect()
+    };
+    rows.records().map(cells).collect()
+}
+
+const ATTEMPT: [&str; 6] =
+    ["job", "attempt", "starting_time", "finish_time", "outcome", "stopped_for"];
+
+fn attempts(folder: &Folder, run: &str) -> Vec<String> {
+    let mut all = rows(folder, run, "attempts", &ATTEMPT);
+    all.sort();
+    all.into_iter().map(|it| it.join(" ")).collect()
+}
+
+/// Runs a scenario in all ways, and checks its results.
+fn run(folder: &Folder, name: &str) {
+    let (file, check) = (format!("{name}.toml"), "--check");
+    for command in [&["run", &file, "-o", name, check, "--format", "csv"][..], &["verify", &file]] {
+        let told = folder.haggle(command);
+        assert!(told.starts_with("exit code: 0"), "{told}");
+    }
+}
+
+/// The second job started last. It is stopped 10 s after the third one has come, and waits for that one to end.
+#[test]
+fn the_job_that_started_last_is_stopped() {
+    let folder = Folder::with(&[("site.toml", QUEUES)]);
+    run(&folder, "site");
+    let expected = [
+        "1 1 0 100 completed ",
+        "2 1 10 40 preempted 3",
+        "2 2 60 160 completed ",
+        "3 1 40 60 completed ",
+    ];
+    assert_eq!(attempts(&folder, "site"), expected);
+    let summary = folder.haggle(&["show", "site", "--json"]);
+    let summary = json_of(&summary);
+    let preemptions = &summary["preemptions"];
+    assert_eq!(preemptions["attempts_preempted"], 1, "{summary}");
+    assert_eq!(preemptions["work_preempted"], 60.0);
+    let told = unwrapped(&folder.haggle(&["explain", "site", "jobs!2"]));
+    assert!(told.contains("attempt 1 was stopped at site for job 3 after 30 s"), "{told}");
+    let told = folder.haggle(&["show", "site"]);
+    assert!(told.contains("1 attempt stopped for other jobs"), "{told}");
+}
+
+#[test]
+fn a_cancelled_job_does_not_start_again() {
+    let cancelling = QUEUES.replace("grace = \"10s\"", "on-preemption = \"cancel\"");
+    let folder = Folder::with(&[("site.toml", &cancelling)]);
+    run(&folder, "site");
+    let expected = ["1 1 0 100 completed ", "2 1 10 30 preempted 3", "3 1 30 50 completed "];
+    assert_eq!(attempts(&folder, "site"), expected);
+    let jobs = rows(&folder, "site", "jobs", &["job", "outcome"]);
+    assert!(jobs.contains(&vec!["2".to_owned(), "cancelled".to_owned()]), "{jobs:?}");
+    let told = unwrapped(&folder.haggle(&["explain", "site", "jobs!2"]));
+    assert!(told.contains("cancelled: it was stopped for another job"), "{told}");
+}
+
+/// A job that would end within its grace time is complete.
+#[test]
+fn a_job_may_end_within_its_grace_time() {
+    let late = QUEUES.replace("submit = \"30s\"", "submit = \"105s\"");
+    let folder = Folder::with(&[(
+        "site.toml",
+        &late.replace("processors = 2, run = \"20s\"", "processors = 4, run = \"20s\""),
+    )]);
+    run(&folder, "site");
+    let expected = ["1 1 0 100 completed ", "2 1 10 110 completed ", "3 1 110 130 completed "];
+    assert_eq!(attempts(&folder, "site"), expected);
+}
+
+/// With checkpoints each 20 s, the stopped job goes on from the last one.
+#[test]
+fn a_stopped_job_goes_on_from_its_last_checkpoint() {
+    let saving = QUEUES.replace(
+        "policy = \"easy\"",
+        "policy = \"easy\"\non-failure = \"resume\"\n[provider.checkpoints]\ninterval = \"20s\"",
+    );
+    let failing =
+        format!("{saving}[[failures]]\nof = [\"site\"]\noutages = [[\"20min\", \"21min\"]]\n");
+    let folder = Folder::with(&[("site.toml", &failing)]);
+    run(&folder, "site");
+    let saved = rows(&folder, "site", "attempts", &["job", "attempt", "saved_time", "finish_time"]);
+    let of = |job: &str, attempt: &str| {
+        let found = saved.iter().find(|it| it[0] == job && it[1] == attempt);
+        (found.expect("an attempt")[2].clone(), found.expect("an attempt")[3].clone())
+    };
+    assert_eq!(of("2", "1"), ("20".to_owned(), "40".to_owned()));
+    assert_eq!(of("2", "2").1, "140", "80 s are left at 60 s");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let folder = Folder::with(&[]);
+    for (from, to, expected) in [
+        (
+            "preempts = [\"low\"]",
+            "preempts = [\"slow\"]",
+            "queue \"high\" stops jobs of queue \"slow\", and there is none",
+        ),
+        (
+            "preempts = [\"low\"]",
+            "preempts = [\"high\"]",
+            "jobs of queue \"high\" would stop each other in turn",
+        ),
+        (
+            "preempts = [\"low\"]",
+            "preempts = [\"low\", \"low\"]",
+            "queue \"high\" lists queue \"low\" twice",
+        ),
+        (
+            "grace = \"10s\"",
+            "preempts = [\"high\"]",
+            "jobs would stop each other in turn: low, high",
+        ),
+        ("preempts = [\"low\"]", "tier = 2", "`grace` of queue \"low\" has no effect"),
+    ] {
+        folder.write("site.toml", &QUEUES.replace(from, to));
+        let told = unwrapped(&folder.haggle(&["validate", "site.toml"]));
+        assert!(told.contains(expected), "{to}: {told}");
+    }
+}
