@@ -71,10 +71,10 @@ fn the_job_that_started_last_is_stopped() {
     let folder = Folder::with(&[("site.toml", QUEUES)]);
     run(&folder, "site");
     let expected = [
-        "1 1 0 100 completed ",
-        "2 1 10 40 preempted 3",
-        "2 2 60 160 completed ",
-        "3 1 40 60 completed ",
+        "0 1 0.0 100.0 completed ",
+        "1 1 10.0 40.0 preempted 2",
+        "1 2 60.0 160.0 completed ",
+        "2 1 40.0 60.0 completed ",
     ];
     assert_eq!(attempts(&folder, "site"), expected);
     let summary = folder.haggle(&["show", "site", "--json"]);
@@ -83,7 +83,7 @@ fn the_job_that_started_last_is_stopped() {
     assert_eq!(preemptions["attempts_preempted"], 1, "{summary}");
     assert_eq!(preemptions["work_preempted"], 60.0);
     let told = unwrapped(&folder.haggle(&["explain", "site", "jobs!2"]));
-    assert!(told.contains("attempt 1 was stopped at site for job 3 after 30 s"), "{told}");
+    assert!(told.contains("attempt 1 was stopped at site for job 2 (jobs!3) after 30 s"), "{told}");
     let told = folder.haggle(&["show", "site"]);
     assert!(told.contains("1 attempt stopped for other jobs"), "{told}");
 }
@@ -93,10 +93,11 @@ fn a_cancelled_job_does_not_start_again() {
     let cancelling = QUEUES.replace("grace = \"10s\"", "on-preemption = \"cancel\"");
     let folder = Folder::with(&[("site.toml", &cancelling)]);
     run(&folder, "site");
-    let expected = ["1 1 0 100 completed ", "2 1 10 30 preempted 3", "3 1 30 50 completed "];
+    let expected =
+        ["0 1 0.0 100.0 completed ", "1 1 10.0 30.0 preempted 2", "2 1 30.0 50.0 completed "];
     assert_eq!(attempts(&folder, "site"), expected);
     let jobs = rows(&folder, "site", "jobs", &["job", "outcome"]);
-    assert!(jobs.contains(&vec!["2".to_owned(), "cancelled".to_owned()]), "{jobs:?}");
+    assert!(jobs.contains(&vec!["1".to_owned(), "cancelled".to_owned()]), "{jobs:?}");
     let told = unwrapped(&folder.haggle(&["explain", "site", "jobs!2"]));
     assert!(told.contains("cancelled: it was stopped for another job"), "{told}");
 }
@@ -110,7 +111,8 @@ fn a_job_may_end_within_its_grace_time() {
         &late.replace("processors = 2, run = \"20s\"", "processors = 4, run = \"20s\""),
     )]);
     run(&folder, "site");
-    let expected = ["1 1 0 100 completed ", "2 1 10 110 completed ", "3 1 110 130 completed "];
+    let expected =
+        ["0 1 0.0 100.0 completed ", "1 1 10.0 110.0 completed ", "2 1 110.0 130.0 completed "];
     assert_eq!(attempts(&folder, "site"), expected);
 }
 
@@ -130,13 +132,12 @@ fn a_stopped_job_goes_on_from_its_last_checkpoint() {
         let found = saved.iter().find(|it| it[0] == job && it[1] == attempt);
         (found.expect("an attempt")[2].clone(), found.expect("an attempt")[3].clone())
     };
-    assert_eq!(of("2", "1"), ("20".to_owned(), "40".to_owned()));
-    assert_eq!(of("2", "2").1, "140", "80 s are left at 60 s");
+    assert_eq!(of("1", "1"), ("20.0".to_owned(), "40.0".to_owned()));
+    assert_eq!(of("1", "2").1, "140.0", "80 s are left at 60 s");
 }
 
 #[test]
 fn mistakes_are_named() {
-    let folder = Folder::with(&[]);
     for (from, to, expected) in [
         (
             "preempts = [\"low\"]",
@@ -160,7 +161,7 @@ fn mistakes_are_named() {
         ),
         ("preempts = [\"low\"]", "tier = 2", "`grace` of queue \"low\" has no effect"),
     ] {
-        folder.write("site.toml", &QUEUES.replace(from, to));
+        let folder = Folder::with(&[("site.toml", &QUEUES.replace(from, to))]);
         let told = unwrapped(&folder.haggle(&["validate", "site.toml"]));
         assert!(told.contains(expected), "{to}: {told}");
     }

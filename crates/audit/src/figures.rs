@@ -5,11 +5,13 @@
 
 use std::path::Path;
 
+use haggle_model::AttemptOutcome;
 use haggle_plots::load::{Part, Tables};
 use haggle_plots::{PlotError, Shows, TimelinePart, timeline};
 use haggle_results::RunReader;
 
 use super::findings::Findings;
+use super::rows::Attempt;
 use super::{Books, Disagreement};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -65,7 +67,9 @@ fn providers(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
     }
     // The tables give the queued time directly only if no job has lost an attempt.
     let mine = || books.rows.jobs.iter().filter(|it| !books.is_on_grid(it));
-    let simple = mine().all(|it| !it.is_bag && it.attempts <= 1 && it.outcome != "failed");
+    let is_stopped = |it: &Attempt| it.outcome == AttemptOutcome::Preempted;
+    let simple = mine().all(|it| !it.is_bag && it.attempts <= 1 && it.outcome != "failed")
+        && !books.rows.attempts.iter().any(is_stopped);
     if simple {
         let waited: f64 = parts.iter().flat_map(|part| &part.waits).map(|it| it.1 - it.0).sum();
         let queued = mine();

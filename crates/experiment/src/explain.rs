@@ -49,7 +49,7 @@ pub use line::{
     Rule, Test,
 };
 pub use phased::Interval;
-pub use provider::{Attempt, LostPart, LostTasks, Recorded, Share};
+pub use provider::{Attempt, LostPart, LostTasks, OtherJob, Recorded, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use rules::{KeptByLimit, NotPermitted, UnderRules};
 pub use spent::{Part, Spent};

@@ -39,12 +39,30 @@ pub struct Attempt {
     pub checkpointing: f64,
     /// Return of the processors that failed under it; `None` = not in this run, or none failed.
     pub restored: Option<f64>,
-    /// Number in this run of the job for which it was stopped; `None` = it was not stopped for another job.
+    /// The job for which it was stopped; `None` = it was not stopped for another job.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped_for: Option<i64>,
+    pub stopped_for: Option<OtherJob>,
     /// Its fields on a grid.
     #[serde(flatten)]
     pub on_grid: Option<OnGrid>,
+}
+
+/// Another job of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OtherJob {
+    /// Its number in the run.
+    pub job: i64,
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the workload.
+    pub job_id: i64,
+}
+
+impl OtherJob {
+    fn find(all: &Chronicle, job: i64) -> Option<OtherJob> {
+        let it = all.jobs.iter().find(|it| it.job == job)?;
+        Some(OtherJob { job, workload: it.workload.clone(), job_id: it.job_id })
+    }
 }
 
 impl Attempt {
@@ -61,7 +79,7 @@ impl Attempt {
             saved: row.saved.unwrap_or_default(),
             checkpointing: row.checkpointing,
             restored: restored.filter(|_| row.has_failed()),
-            stopped_for: row.stopped_for,
+            stopped_for: None,
             on_grid: None,
         }
     }
@@ -186,7 +204,11 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         tell_placing(&mut ledger, micros(placed), &story.crashes);
         tell_bag(&mut ledger, job, supply, &held);
     } else {
-        story.attempts = own.iter().map(|it| Attempt::new(it, restored(it))).collect();
+        let attempt = |it: &&AttemptRow| Attempt {
+            stopped_for: it.stopped_for.and_then(|job| OtherJob::find(all, job)),
+            ..Attempt::new(it, restored(it))
+        };
+        story.attempts = own.iter().map(attempt).collect();
         // A moldable job waits for the number of processors that its provider chose.
         let processors = story.size();
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());

@@ -17,6 +17,7 @@ pub(crate) fn cast() -> Cast {
         processors,
         first_processor,
         speed,
+        may_preempt: false,
         scheduler: "first come, first served".to_owned(),
         may_fail: false,
         nodes: None,

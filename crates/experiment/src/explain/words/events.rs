@@ -289,8 +289,11 @@ fn attempt(story: &Story, it: &Attempt, many: bool, events: &mut Vec<(f64, Strin
     };
     let name = if many { name } else { "its attempt".to_owned() };
     let ran = duration(end - start);
-    let what = match it.stopped_for {
-        Some(job) => format!("was stopped at {at} for job {job} after {ran}{saved}"),
+    let what = match &it.stopped_for {
+        Some(it) => {
+            let job = format!("job {} ({}!{})", it.job, it.workload, it.job_id);
+            format!("was stopped at {at} for {job} after {ran}{saved}")
+        }
         None => format!("failed at {at} after {ran}{saved}: {}", down(it.restored, "processors")),
     };
     events.push((end, format!("{name} {what}")));
