@@ -93,8 +93,13 @@ fn schedulers(criterion: &mut Criterion) {
             if !relevant {
                 continue;
             }
-            let config =
-                SchedulerConfig { policy, order: Order::Arrival, compression, depth: None };
+            let config = SchedulerConfig {
+                policy,
+                order: Order::Arrival,
+                compression,
+                depth: None,
+                window: None,
+            };
             println!("{config}: checksum {:016x}", schedule(config, 2_000, 330));
             group.bench_function(config.to_string(), |bencher| {
                 bencher.iter(|| black_box(schedule(config, 2_000, 330)));

@@ -106,10 +106,10 @@ fn jobs_share_a_resource_and_data_take_time() {
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/attempts.csv"), @"
-    job,job_id,workload_name,attempt,provider,submission_time,queued_time,starting_time,finish_time,requested_number_of_resources,allocated_resources,outcome,promised_finish_time,saved_time,checkpointing_time,parent,slot_left_time,work_at_start,work_at_end,computing_time,data_time,checkpoints,checkpoints_omitted
-    1,2,jobs,1,alpha-1,0.0,0.0,1.0,7.0,1,0,completed,,,0.0,,5.0,0.0,2.0,4.0,1.0,0,0
-    0,1,jobs,1,alpha-1,0.0,0.0,1.0,10.0,1,0,completed,,,0.0,,8.0,0.0,4.0,7.0,1.0,0,0
-    2,3,jobs,1,alpha-1,0.0,5.0,6.0,12.0,1,0,completed,,,0.0,,10.0,0.0,3.0,4.0,1.0,0,0
+    job,job_id,workload_name,attempt,provider,submission_time,queued_time,starting_time,finish_time,requested_number_of_resources,allocated_resources,outcome,promised_finish_time,saved_time,checkpointing_time,parent,slot_left_time,work_at_start,work_at_end,computing_time,data_time,checkpoints,checkpoints_omitted,stopped_for
+    1,2,jobs,1,alpha-1,0.0,0.0,1.0,7.0,1,0,completed,,,0.0,,5.0,0.0,2.0,4.0,1.0,0,0,
+    0,1,jobs,1,alpha-1,0.0,0.0,1.0,10.0,1,0,completed,,,0.0,,8.0,0.0,4.0,7.0,1.0,0,0,
+    2,3,jobs,1,alpha-1,0.0,5.0,6.0,12.0,1,0,completed,,,0.0,,10.0,0.0,3.0,4.0,1.0,0,0,
     ");
     insta::assert_snapshot!(folder.read("out/transfers.csv"), @"
     from,to,transfers,bytes

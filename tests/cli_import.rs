@@ -325,3 +325,53 @@ fn the_script_is_the_one_of_the_manual() {
     let told = Folder::with(&[]).haggle(&["import", "script"]);
     assert!(told.contains(include_str!("../docs/slurm-dump.sh")), "{told}");
 }
+
+/// Jobs of the short queue, which has the higher tier, stop those of the other one; the site's QOS have no say then.
+#[test]
+fn preemption_by_partition_or_by_qos_is_imported() {
+    let preempting =
+        |kind: &str, mode: &str| format!("{CONFIG}PreemptType = {kind}\nPreemptMode = {mode}\n");
+    let partitions = PARTITIONS
+        .replace("Nodes=n[1-2],g1", "PreemptMode=REQUEUE GraceTime=60 Nodes=n[1-2],g1")
+        .replace("Nodes=n[1-2] ", "PreemptMode=SUSPEND Nodes=n[1-2] ");
+    let qos = "\
+Name|Priority|Flags|GraceTime|Preempt|PreemptMode
+normal|0||00:01:30||cluster
+few|10||00:00:00|normal|cluster
+";
+    let imported = |config: &str| {
+        let files = FILES.map(|(name, text)| match name {
+            "dump/config.txt" => (name, config),
+            "dump/partitions.txt" => (name, partitions.as_str()),
+            "dump/qos.txt" => (name, qos),
+            _ => (name, text),
+        });
+        let folder = Folder::with(&files);
+        let told = import(&folder);
+        assert!(told.starts_with("exit code: 0"), "{told}");
+        let told = folder.haggle(&["run", "site.toml", "-o", "out", "--quiet", "--check"]);
+        assert!(told.starts_with("exit code: 0"), "{told}");
+        folder.read("site.toml")
+    };
+    let tables = |text: &str, kind: &str| -> Vec<(String, String)> {
+        let read: toml::Table = text.parse().expect("it is TOML");
+        let all = read["provider"][0][kind].as_array().expect("a list").clone();
+        let one = |it: &toml::Value| {
+            let keys = ["preempts", "on-preemption", "grace"]
+                .map(|key| it.get(key).map_or_else(String::new, ToString::to_string));
+            (it["name"].to_string(), keys.join(" "))
+        };
+        all.iter().map(one).collect()
+    };
+    let by_partition = imported(&preempting("preempt/partition_prio", "REQUEUE"));
+    let expected = [("\"batch\"", "  \"1min\""), ("\"short\"", "[\"batch\"]  ")];
+    let expected = expected.map(|(name, keys)| (name.to_owned(), keys.to_owned()));
+    assert_eq!(tables(&by_partition, "queue"), expected, "{by_partition}");
+    assert!(by_partition.contains("QOS list others that they preempt"), "{by_partition}");
+    assert!(by_partition.contains("jobs that Slurm suspends for others are not stopped: short"));
+    let by_qos = imported(&preempting("preempt/qos", "CANCEL"));
+    let expected = [("\"normal\"", " \"cancel\" \"1min 30s\""), ("\"few\"", "[\"normal\"]  ")];
+    let expected = expected.map(|(name, keys)| (name.to_owned(), keys.to_owned()));
+    assert_eq!(tables(&by_qos, "qos"), expected, "{by_qos}");
+    assert!(!by_qos.contains("preempts = [\"batch\"]"), "{by_qos}");
+}

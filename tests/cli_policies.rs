@@ -29,7 +29,8 @@ fn a_key_of_another_policy_is_an_unknown_key() {
     let mistyped = said("policy = { name = \"conservative\", compresion = \"none\" }");
     assert!(mistyped.contains("help: did you mean `compression`?"), "{mistyped}");
     let unheard = said("policy = { name = \"conservative\", colour = 3 }");
-    let known = "with `name = \"conservative\"` has `compression`, `name`, `order`";
+    let known =
+        "with `name = \"conservative\"` has `compression`, `depth`, `name`, `order`, `window`";
     assert!(unheard.contains(known), "{unheard}");
     let nobody = said("policy = { order = \"shortest\" }");
     assert!(nobody.contains("[provider.policy] has no `name`"), "{nobody}");
@@ -193,6 +194,62 @@ fn passes_at_intervals_start_jobs_as_the_manual_says() {
         ),
         "{told}"
     );
+}
+
+/// A machine of 4 processors. The second and the third job wait; the fourth and the fifth would fit beside the first one.
+const PARTLY: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 3, run = "100s", requested = "100s" },
+    { submit = "1s", processors = 4, run = "100s", requested = "100s" },
+    { submit = "2s", processors = 4, run = "100s", requested = "100s" },
+    { submit = "3s", processors = 1, run = "10s", requested = "10s" },
+    { submit = "4s", processors = 1, run = "250s", requested = "250s" },
+]
+
+[[provider]]
+name = "machine"
+processors = 4
+policy = { name = "conservative", compression = "replan" }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "machine"
+"#;
+
+#[test]
+fn conservative_backfilling_may_plan_a_part_of_its_queue() {
+    let starts = |keys: &str| {
+        let policy = format!("compression = \"replan\"{keys} }}");
+        let text = PARTLY.replace("compression = \"replan\" }", &policy);
+        let folder = Folder::with(&[("it.toml", &text)]);
+        for command in [&["run", "it.toml", "-o", "out", "--check"][..], &["verify", "it.toml"]] {
+            let told = folder.haggle(command);
+            assert!(told.starts_with("exit code: 0"), "{told}");
+        }
+        let jobs =
+            ["jobs", "out", "--columns", "job_id,starting_time", "--sort", "job_id", "--json"];
+        let jobs = json_of(&folder.haggle(&jobs));
+        let jobs = jobs.as_array().expect("jobs").iter();
+        Vec::from_iter(jobs.map(|it| it["starting_time"].as_f64().expect("a start")))
+    };
+    assert_eq!(starts(""), [0.0, 100.0, 200.0, 3.0, 300.0]);
+    // The second job has a reservation; the third one is examined, and the fourth one is not.
+    assert_eq!(starts(", depth = 1"), [0.0, 100.0, 200.0, 300.0, 300.0]);
+    assert_eq!(starts(", depth = 2"), [0.0, 100.0, 200.0, 3.0, 300.0]);
+    // The second and the third job have no reservations, so that the last one starts at once.
+    assert_eq!(starts(", window = \"50s\""), [0.0, 263.0, 363.0, 3.0, 13.0]);
+    for (policy, expected) in [
+        ("{ name = \"conservative\", depth = 3 }", "keeps reservations once they are made"),
+        ("{ name = \"easy\", window = \"1h\" }", "has no key `window`"),
+    ] {
+        let text = PARTLY.replace("{ name = \"conservative\", compression = \"replan\" }", policy);
+        let folder = Folder::with(&[("it.toml", &text)]);
+        let told = unwrapped(&folder.haggle(&["validate", "it.toml"]));
+        assert!(told.contains(expected), "{told}");
+    }
 }
 
 #[test]

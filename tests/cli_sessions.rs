@@ -83,12 +83,12 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/attempts.csv"), @"
-    job,job_id,workload_name,attempt,provider,submission_time,queued_time,starting_time,finish_time,requested_number_of_resources,allocated_resources,outcome,promised_finish_time,saved_time,checkpointing_time,parent,slot_left_time,work_at_start,work_at_end,computing_time,data_time,checkpoints,checkpoints_omitted
-    1,1,heavy,1,hosts-2,0.0,0.0,0.0,12.5,1,1,completed,,,0.0,,12.5,0.0,100.0,12.5,0.0,0,0
-    2,2,heavy,1,hosts-3,1.0,1.0,1.0,13.5,1,2,completed,,,0.0,,13.5,0.0,100.0,12.5,0.0,0,0
-    0,1,light,1,hosts-1,0.0,0.0,0.0,33.333334,1,0,completed,,,0.0,,33.333334,0.0,100.0,33.333334,0.0,0,0
-    3,2,light,1,hosts-1,2.0,2.0,2.0,35.333334,1,0,completed,,,0.0,,35.333334,0.0,100.0,33.333334,0.0,0,0
-    5,4,heavy,1,hosts-1,40.0,40.0,40.0,52.5,1,0,completed,,,0.0,,52.5,0.0,100.0,12.5,0.0,0,0
+    job,job_id,workload_name,attempt,provider,submission_time,queued_time,starting_time,finish_time,requested_number_of_resources,allocated_resources,outcome,promised_finish_time,saved_time,checkpointing_time,parent,slot_left_time,work_at_start,work_at_end,computing_time,data_time,checkpoints,checkpoints_omitted,stopped_for
+    1,1,heavy,1,hosts-2,0.0,0.0,0.0,12.5,1,1,completed,,,0.0,,12.5,0.0,100.0,12.5,0.0,0,0,
+    2,2,heavy,1,hosts-3,1.0,1.0,1.0,13.5,1,2,completed,,,0.0,,13.5,0.0,100.0,12.5,0.0,0,0,
+    0,1,light,1,hosts-1,0.0,0.0,0.0,33.333334,1,0,completed,,,0.0,,33.333334,0.0,100.0,33.333334,0.0,0,0,
+    3,2,light,1,hosts-1,2.0,2.0,2.0,35.333334,1,0,completed,,,0.0,,35.333334,0.0,100.0,33.333334,0.0,0,0,
+    5,4,heavy,1,hosts-1,40.0,40.0,40.0,52.5,1,0,completed,,,0.0,,52.5,0.0,100.0,12.5,0.0,0,0,
     ");
     let summary = folder.summary("out");
     insta::assert_snapshot!(format!("{:#}", summary["grid"]["sessions"]), @r#"

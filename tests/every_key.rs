@@ -90,13 +90,15 @@ const READ: [&str; 17] = [
 ];
 
 /// Keys for people, or with tests elsewhere.
-const EXEMPT: [(&str, &str); 7] = [
+const EXEMPT: [(&str, &str); 9] = [
     ("Account.name", "names an account for `parent` and messages"),
     ("Header.description", "is there to be read, and `show` prints it"),
     ("Header.extends", "names another file: tests/cli_extends.rs"),
     ("LogReading.format", "is known from the content of most logs: tests/cli_formats.rs"),
     ("Node.name", "names nodes for queues: tests/cli_queues.rs"),
     ("Offers.told", "has one word; rules in its place: tests/cli_own_rules.rs"),
+    ("Qos.name", "names a quality of service for `preempts` and messages"),
+    ("Queue.name", "names a queue for `preempts` and messages"),
     ("Sweep.max-runs", "is a bound: a sweep that exceeds it is refused"),
 ];
 

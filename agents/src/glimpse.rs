@@ -31,7 +31,7 @@ use crate::AnyActor;
 /// use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 ///
 /// let (policy, order, compression) = (Policy::Easy, Order::Arrival, Compression::Replan);
-/// let scheduler = SchedulerConfig { policy, order, compression, depth: None };
+/// let scheduler = SchedulerConfig { policy, order, compression, depth: None, window: None };
 /// let config = ProviderConfig::new(ProviderId(0), 8, scheduler.into());
 /// let provider = Provider::new(config, stream(1, "north", "orders"));
 /// let glimpse = AnyActor::Provider(Box::new(provider)).glimpse(Time::ZERO);

@@ -23,9 +23,9 @@ use crate::report::{say, warn};
 /// Fit a provider's scheduling interval and backfill depth to its log
 ///
 /// The scenario has one provider with policy "easy", "conservative" or "fcfs", and jobs of a log with waiting times. The
-/// keys `interval` of the provider and `depth` of policy "easy" are fitted to the first part of the log. Errors of
-/// simulated waiting times are reported for both parts; only those of the later part say how well other jobs are
-/// predicted. Intervals count blocks of time as independent, not jobs.
+/// keys `interval` of the provider and `depth` of policies "easy" and "conservative" (with `compression = "replan"`) are
+/// fitted to the first part of the log. Errors of simulated waiting times are reported for both parts; only those of the
+/// later part say how well other jobs are predicted. Intervals count blocks of time as independent, not jobs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle calibrate scenarios/calibrate.toml

@@ -183,7 +183,7 @@ impl Policy {
             Policy::Easy => file::Policy::Easy { order, depth: None },
             Policy::Conservative => {
                 let compression = args.compression.unwrap_or_default();
-                file::Policy::Conservative { order, compression }
+                file::Policy::Conservative { order, compression, depth: None, window: None }
             }
             Policy::Recorded => file::Policy::recorded(),
         }

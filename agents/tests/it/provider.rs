@@ -81,7 +81,7 @@ impl Alone {
 
 fn queue() -> SchedulerConfig {
     let (policy, order) = (Policy::Conservative, Order::Arrival);
-    SchedulerConfig { policy, order, compression: Compression::ByStart, depth: None }
+    SchedulerConfig { policy, order, compression: Compression::ByStart, depth: None, window: None }
 }
 
 fn submit(id: u32, processors: u32, seconds: i64) -> SubmissionMessage {

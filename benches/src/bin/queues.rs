@@ -88,7 +88,13 @@ fn log(path: &str) -> Option<Vec<Work>> {
 fn policy(name: &str) -> Option<Scheduling> {
     let order = Order::Arrival;
     let queue = |policy, compression| {
-        Some(Scheduling::Queue(SchedulerConfig { policy, order, compression, depth: None }))
+        Some(Scheduling::Queue(SchedulerConfig {
+            policy,
+            order,
+            compression,
+            depth: None,
+            window: None,
+        }))
     };
     if let Some(&compression) = Compression::ALL.iter().find(|it| it.name() == name) {
         return queue(Policy::Conservative, compression);

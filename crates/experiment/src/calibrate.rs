@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_model::{Span, Time};
 use haggle_scenario::Scenario;
-use haggle_scenario::file::{Policy, Provider};
+use haggle_scenario::file::{Compression, Policy, Provider};
 use haggle_scenario::quantity::TimeSpan;
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub enum Error {
 pub enum Setting {
     /// Time between passes, `interval`, in seconds.
     Interval,
-    /// Number of examined jobs behind the head, `depth` of "easy".
+    /// Number of examined jobs behind the head, `depth` of "easy" and of "conservative" that plans anew.
     Depth,
 }
 
@@ -51,6 +51,9 @@ impl Setting {
     pub fn of(provider: &Provider) -> Vec<Setting> {
         match provider.policy {
             Policy::Easy { .. } => vec![Setting::Interval, Setting::Depth],
+            Policy::Conservative { compression: Compression::Replan, .. } => {
+                vec![Setting::Interval, Setting::Depth]
+            }
             Policy::Fcfs { .. } | Policy::Conservative { .. } => vec![Setting::Interval],
             _ => Vec::new(),
         }
@@ -89,7 +92,9 @@ impl Setting {
                 let seconds = provider.interval?.0.as_secs_f64().round().max(1.0);
                 Some(seconds.min(f64::from(u32::MAX)) as u32)
             }
-            (Setting::Depth, Policy::Easy { depth, .. }) => *depth,
+            (Setting::Depth, Policy::Easy { depth, .. } | Policy::Conservative { depth, .. }) => {
+                *depth
+            }
             (Setting::Depth, _) => None,
         }
     }
@@ -100,7 +105,9 @@ impl Setting {
             (Setting::Interval, _) => {
                 provider.interval = value.map(|it| TimeSpan(Span::from_secs(i64::from(it))));
             }
-            (Setting::Depth, Policy::Easy { depth, .. }) => *depth = value,
+            (Setting::Depth, Policy::Easy { depth, .. } | Policy::Conservative { depth, .. }) => {
+                *depth = value;
+            }
             (Setting::Depth, _) => {}
         }
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 const FILES: [(&str, &str); 8] = [
     (
         "config.txt",
-        "AccountingStorageEnforce = limits\nPriorityType = priority/multifactor\nPriorityWeightAge = 10\nPriorityFlags = NO_FAIR_TREE\nSelectTypeParameters = CR_CORE_MEMORY\n",
+        "AccountingStorageEnforce = limits\nPriorityType = priority/multifactor\nPriorityWeightAge = 10\nPriorityFlags = NO_FAIR_TREE\nSelectTypeParameters = CR_CORE_MEMORY\nPreemptType = preempt/qos\nPreemptMode = REQUEUE\n",
     ),
     (
         "nodes.txt",
@@ -21,7 +21,7 @@ const FILES: [(&str, &str); 8] = [
     ),
     (
         "qos.txt",
-        "Name|Priority|Flags|GrpTRES|MaxJobsPU|MaxWall\nfew|3|OverPartQOS|cpu=2,mem=3G,gres/gpu:a=1|2|1:00:00\n",
+        "Name|Priority|Flags|GrpTRES|MaxJobsPU|MaxWall|Preempt|PreemptMode|GraceTime\nfew|3|OverPartQOS|cpu=2,mem=3G,gres/gpu:a=1|2|1:00:00|low||\nlow|1|||||few|cancel|0:30\n",
     ),
     (
         "assoc.txt",

@@ -84,8 +84,8 @@ impl AttemptOutcome {
         AttemptOutcome::Preempted,
     ];
 
-    /// True if its work counts for no job, unless a checkpoint saved it: its processors failed, it was stopped for
-    /// another job, or its agreement on parts ended without the whole job.
+    /// True if its work counts for no job, unless a checkpoint saved it. Its processors failed, it was stopped for another
+    /// job, or its agreement on parts ended without the whole job.
     pub const fn is_in_vain(self) -> bool {
         use AttemptOutcome::{Failed, GivenUp, Preempted};
         matches!(self, Failed | Preempted | GivenUp)

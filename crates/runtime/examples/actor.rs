@@ -74,7 +74,8 @@ impl Actor for Cloud {
 
 fn world() -> World {
     let (order, compression) = (Order::Arrival, Compression::ByStart);
-    let scheduler = SchedulerConfig { policy: Policy::Fcfs, order, compression, depth: None };
+    let scheduler =
+        SchedulerConfig { policy: Policy::Fcfs, order, compression, depth: None, window: None };
     let config = ProviderConfig::new(ProviderId(0), 1, scheduler.into());
     let provider = Provider::new(config, stream(1, NAMES[0], "offers"));
     let cloud = Cloud { id: ProviderId(1), running: BTreeMap::new() };

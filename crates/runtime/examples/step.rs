@@ -20,8 +20,13 @@ const NAMES: [&str; 4] = ["north", "south", "broker", "users"];
 /// metascheduler and the providers take a second.
 fn world() -> World {
     let (order, compression) = (Order::Arrival, Compression::ByStart);
-    let scheduler =
-        SchedulerConfig { policy: Policy::Conservative, order, compression, depth: None };
+    let scheduler = SchedulerConfig {
+        policy: Policy::Conservative,
+        order,
+        compression,
+        depth: None,
+        window: None,
+    };
     let provider = |number, processors| {
         let config = ProviderConfig::new(ProviderId(number), processors, scheduler.into());
         let stream = stream(1, NAMES[number as usize], "offers");

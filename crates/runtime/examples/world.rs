@@ -15,7 +15,8 @@ use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 /// Three jobs for four processors: the second waits for the first, the third fits in before it.
 fn world() -> World {
     let (order, compression) = (Order::Arrival, Compression::ByStart);
-    let scheduler = SchedulerConfig { policy: Policy::Easy, order, compression, depth: None };
+    let scheduler =
+        SchedulerConfig { policy: Policy::Easy, order, compression, depth: None, window: None };
     let (north, users) = (ActorId(0), ActorId(1));
     let provider = ProviderConfig::new(ProviderId(0), 4, scheduler.into());
     let user = UserConfig::new(users, north, JobClass::Local);

@@ -45,7 +45,9 @@ impl Scenario {
     pub fn scheduling_of(&self, provider: &Provider) -> Result<Scheduling, NoSuchRule> {
         let on_nodes = self.places_on_nodes(provider);
         Ok(match provider.policy.scheduling(&self.own)? {
-            Scheduling::Queue(queue) if on_nodes || provider.has_rules() => {
+            Scheduling::Queue(queue)
+                if on_nodes || provider.has_rules() || queue.plans_partly() =>
+            {
                 Scheduling::Nodes(Box::new(NodesConfig {
                     nodes: on_nodes.then(|| provider.nodes_to_model()),
                     placing: provider.placing.unwrap_or_default(),

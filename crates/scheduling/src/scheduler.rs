@@ -303,11 +303,21 @@ pub struct SchedulerConfig {
     pub order: Order,
     /// How conservative backfilling uses time that is given back early.
     pub compression: Compression,
-    /// Number of waiting jobs behind the first one that a pass of EASY examines; `None` = all.
+    /// Number of waiting jobs behind the first one that a pass of EASY examines, or for which conservative backfilling that
+    /// plans anew makes reservations; `None` = all.
     pub depth: Option<u32>,
+    /// Conservative backfilling that plans anew makes reservations for starts up to this time ahead; `None` = for all.
+    pub window: Option<Span>,
 }
 
 impl SchedulerConfig {
+    /// True if some waiting jobs have no reservation although conservative backfilling plans them. A
+    /// [queue on nodes](crate::NodeQueue) does that, also for a machine without nodes.
+    pub fn plans_partly(&self) -> bool {
+        let is_part = self.depth.is_some() || self.window.is_some();
+        is_part && self.policy == Policy::Conservative
+    }
+
     /// The scheduler for a machine of `processors`.
     pub fn build(&self, processors: u32) -> Box<LocalQueue> {
         Box::new(match self.policy {
@@ -470,6 +480,9 @@ impl SchedulerConfig {
         }
         if let Some(depth) = self.depth {
             write!(f, ", depth {depth}")?;
+        }
+        if let Some(window) = self.window {
+            write!(f, ", window {window}")?;
         }
         Ok(())
     }

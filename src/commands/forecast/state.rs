@@ -96,9 +96,12 @@ impl Machine {
         let policy = match self.policy {
             Policy::Fcfs => file::Policy::Fcfs { order },
             Policy::Easy => file::Policy::Easy { order, depth: None },
-            Policy::Conservative => {
-                file::Policy::Conservative { order, compression: file::Compression::default() }
-            }
+            Policy::Conservative => file::Policy::Conservative {
+                order,
+                compression: file::Compression::default(),
+                depth: None,
+                window: None,
+            },
         };
         let scenario = Scenario {
             scenario: header,

@@ -12,7 +12,7 @@ type Work = (i64, i64, i64, u32);
 
 fn queue(setup: Setup, processors: u32, policy: Policy, order: Order) -> Setup {
     let compression = Compression::JobByJob;
-    let config = SchedulerConfig { policy, order, compression, depth: None };
+    let config = SchedulerConfig { policy, order, compression, depth: None, window: None };
     setup.provider(processors, policy).change(|it| it.scheduler = config.into())
 }
 

@@ -462,6 +462,7 @@ fn scheduling(kind: usize) -> Option<Scheduling> {
             order: Order::Arrival,
             compression: Compression::None,
             depth: None,
+            window: None,
         })),
         4 => Some(bags(ReschedulingRule::Coordinated, Shares::Blocks)),
         5 => Some(bags(ReschedulingRule::None, Shares::Blocks)),

@@ -67,7 +67,7 @@ fn jobs_without_a_limit_follow_each_other() {
     };
     let queue = |compression| {
         let (policy, order) = (Policy::Conservative, Order::Arrival);
-        Scheduling::Queue(SchedulerConfig { policy, order, compression, depth: None })
+        Scheduling::Queue(SchedulerConfig { policy, order, compression, depth: None, window: None })
     };
     let queues = Compression::ALL.map(queue).into_iter();
     for scheduling in queues.chain([bags, Scheduling::Edf(EdfConfig::default())]) {
@@ -100,6 +100,7 @@ fn who_waits_for_a_job_without_a_limit_that_is_withdrawn_is_planned() {
         order: Order::Arrival,
         compression: Compression::None,
         depth: None,
+        window: None,
     };
     let rules =
         [ReschedulingRule::None, ReschedulingRule::Coordinated].map(|rule| Scheduling::Bags {

@@ -65,7 +65,8 @@ pub(crate) fn setup(drawn: &Drawn) -> Setup {
             let order = Order::ALL[order];
             let compression = Compression::ALL[compression];
             let policy = Policy::ALL[policy];
-            provider.scheduler = SchedulerConfig { policy, order, compression, depth: None }.into();
+            provider.scheduler =
+                SchedulerConfig { policy, order, compression, depth: None, window: None }.into();
             provider.overrun = if extend { Overrun::Extend } else { Overrun::Kill };
             provider.disclosure = Disclosure::Load;
             provider.speed = f64::from(speed) / 2.0;

@@ -42,7 +42,8 @@ fn six_jobs(reallocation: Option<(Algorithm, ReallocationHeuristic)>) -> Setup {
 fn job_by_job(provider: &mut haggle_agents::ProviderConfig) {
     let (policy, order) = (Policy::Conservative, Order::Arrival);
     let compression = Compression::JobByJob;
-    provider.scheduler = SchedulerConfig { policy, order, compression, depth: None }.into();
+    provider.scheduler =
+        SchedulerConfig { policy, order, compression, depth: None, window: None }.into();
 }
 
 /// End of each job, in seconds.

@@ -96,7 +96,8 @@ fn setup(drawn: &Drawn) -> Setup {
             (Policy::Easy, Compression::None),
         ][queue];
         setup = setup.provider(processors, policy).change(|provider| {
-            provider.scheduler = SchedulerConfig { policy, order, compression, depth: None }.into();
+            provider.scheduler =
+                SchedulerConfig { policy, order, compression, depth: None, window: None }.into();
             provider.overrun = if extend { Overrun::Extend } else { Overrun::Kill };
             provider.speed = f64::from(speed) / 2.0;
             provider.on_failure = [OnFailure::Restart, OnFailure::Requeue][queue % 2];

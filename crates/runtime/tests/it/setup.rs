@@ -116,7 +116,8 @@ impl Setup {
         let order = Order::Arrival;
         let compression = Compression::ByStart;
         let id = ProviderId(self.providers.len() as u32);
-        let scheduler = SchedulerConfig { policy, order, compression, depth: None }.into();
+        let scheduler =
+            SchedulerConfig { policy, order, compression, depth: None, window: None }.into();
         self.providers.push(ProviderConfig::new(id, processors, scheduler));
         self
     }
@@ -156,8 +157,13 @@ impl Setup {
     pub(crate) fn coallocating(self, processors: u32) -> Setup {
         self.provider(processors, Policy::Conservative).change(|provider| {
             let (policy, order) = (Policy::Conservative, Order::Arrival);
-            let config =
-                SchedulerConfig { policy, order, compression: Compression::ByStart, depth: None };
+            let config = SchedulerConfig {
+                policy,
+                order,
+                compression: Compression::ByStart,
+                depth: None,
+                window: None,
+            };
             provider.scheduler = Scheduling::from(config).around_parts();
             provider.disclosure = Disclosure::Slots;
         })

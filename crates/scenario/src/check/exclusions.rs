@@ -21,6 +21,7 @@ pub(super) fn all() -> Vec<[String; 3]> {
         pairs(PARTS),
         pairs(ON_NODES),
         pairs(WITH_RULES),
+        pairs(PLANNED_PARTLY),
         pairs(SPREADING),
         pairs(ROLES),
         pairs(OFFERING),
@@ -186,6 +187,27 @@ pub(super) const WITH_RULES: Exclusions<Provider, UsesNodes> = &[
         |it, _| it.may_preempt() && it.checkpoints.as_ref().is_some_and(|it| it.store.is_some()),
         "running jobs of provider \"{name}\" are stopped for others, and their checkpoints go over shared links", "not with preemption",
         "remove `store`, or remove `preempts`"),
+];
+
+/// Providers with `depth` or `window` of policy "conservative".
+#[rustfmt::skip] // a table
+pub(super) const PLANNED_PARTLY: Exclusions<Provider, UsesNodes> = &[
+    exclude(("`depth` or `window` of \"conservative\"", "compressions except \"replan\""), "policy",
+        |it, _| matches!(it.policy, Policy::Conservative { compression, .. } if compression != Compression::Replan),
+        "policy \"conservative\" of provider \"{name}\" has `depth` or `window`, and keeps reservations once they are made", "only with \"replan\"",
+        "add `compression = \"replan\"`, or remove `depth` and `window`"),
+    exclude(("`depth` or `window` of \"conservative\"", "co-allocation, mapping, composition"), "policy", |_, at| at.spread,
+        "provider \"{name}\" plans a part of its queue, and takes no parts of jobs and no bags", "not for parts and bags",
+        "remove `depth` and `window`, or take it out of the metaschedulers with `coallocation`, `mapping` or `composition`"),
+    exclude(("`depth` or `window` of \"conservative\"", "reallocation"), "policy", |_, at| at.moved,
+        "waiting jobs of provider \"{name}\" have no planned starts by which they could be moved", "not with reallocation",
+        "remove `depth` and `window`, or take it out of the metaschedulers with `reallocation`"),
+    exclude(("`depth` or `window` of \"conservative\"", "reservations"), "policy", |_, at| at.reserved,
+        "provider \"{name}\" plans a part of its queue, and reserves nothing in advance", "not for reservations",
+        "remove `depth` and `window`, or submit jobs with a step \"reservations\" elsewhere"),
+    exclude(("`depth` or `window` of \"conservative\"", "maintenance"), "policy", |_, at| at.closed,
+        "provider \"{name}\" plans a part of its queue, and closes no processors for maintenance", "not with maintenance",
+        "remove `depth` and `window`, or let processors fail at listed times: [[failures]] with `outages`"),
 ];
 
 /// Facts about a metascheduler that spreads jobs.

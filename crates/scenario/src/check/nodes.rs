@@ -6,7 +6,7 @@ use haggle_config::document::Path;
 use haggle_model::{Demand, Nodes, Resource, UnequalChunks};
 
 use super::Check;
-use super::exclusions::{ON_NODES, UsesNodes};
+use super::exclusions::{ON_NODES, PLANNED_PARTLY, UsesNodes};
 use super::names::Names;
 use super::rule::{Refusal, Words, item, refuse};
 use crate::file::{InlineJob, Provider, Role, Step};
@@ -56,6 +56,9 @@ impl Check<'_> {
             let processors = provider.nodes.iter().map(|it| it.processors()).sum::<u64>();
             let words: Words<'_> = &[("name", name), ("processors", &processors), ("most", &MOST)];
             self.refuse(PROVIDERS, &path, (provider, &processors), words);
+            if provider.policy.plans_partly() {
+                self.refuse(PLANNED_PARTLY, &path, (provider, &uses(index)), &[("name", name)]);
+            }
             if self.scenario.places_on_nodes(provider) {
                 self.refuse(ON_NODES, &path, (provider, &uses(index)), &[("name", name)]);
             }

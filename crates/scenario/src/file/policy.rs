@@ -45,6 +45,14 @@ pub enum Policy {
         /// Treatment of reservations when a job ends.
         #[serde(default)]
         compression: Compression,
+        /// Number of waiting jobs behind the first one that get reservations, in this order; without it, all. Only with
+        /// `compression = "replan"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000_000))]
+        depth: Option<u32>,
+        /// Time ahead up to which starts are reserved; without it, there is no limit. Only with `compression = "replan"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<TimeSpan>,
     },
     /// Earliest deadline first with promises that are kept; makes offers for bags of tasks.
     Edf(EdfPolicy),
@@ -77,7 +85,12 @@ impl Policy {
 
     /// Conservative backfilling in the order of arrival, with compression by start.
     pub fn conservative() -> Policy {
-        Policy::Conservative { order: Order::default(), compression: Compression::default() }
+        Policy::Conservative {
+            order: Order::default(),
+            compression: Compression::default(),
+            depth: None,
+            window: None,
+        }
     }
 
     /// Earliest deadline first, all its keys at their defaults.
@@ -120,7 +133,7 @@ impl Policy {
     pub fn scheduling(&self, own: &Rules) -> Result<Scheduling, NoSuchRule> {
         let queue = |policy, order: &Order, compression| {
             let order = order.among(&own.orders)?;
-            Ok(SchedulerConfig { policy, order, compression, depth: None })
+            Ok(SchedulerConfig { policy, order, compression, depth: None, window: None })
         };
         match self {
             Policy::Fcfs { order } => {
@@ -130,8 +143,10 @@ impl Policy {
                 let config = queue(Backfilling::Easy, order, Compression::default())?;
                 Ok(Scheduling::Queue(SchedulerConfig { depth: *depth, ..config }))
             }
-            Policy::Conservative { order, compression } => {
-                queue(Backfilling::Conservative, order, *compression).map(Scheduling::Queue)
+            Policy::Conservative { order, compression, depth, window } => {
+                let config = queue(Backfilling::Conservative, order, *compression)?;
+                let (depth, window) = (*depth, window.map(|it| it.0));
+                Ok(Scheduling::Queue(SchedulerConfig { depth, window, ..config }))
             }
             Policy::Edf(it) => Ok(Scheduling::Edf(EdfConfig {
                 mode: it.late,
@@ -155,6 +170,14 @@ impl Policy {
                 compresses: it.compress,
             })),
             Policy::Recorded {} => Ok(Scheduling::Recorded),
+        }
+    }
+
+    /// True if some waiting jobs have no reservation although conservative backfilling plans them.
+    pub const fn plans_partly(&self) -> bool {
+        match self {
+            Policy::Conservative { depth, window, .. } => depth.is_some() || window.is_some(),
+            _ => false,
         }
     }
 

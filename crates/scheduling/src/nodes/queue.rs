@@ -151,8 +151,8 @@ impl NodeQueue {
             return;
         }
         let among = Among::from(own_nodes(site, waiting.slot));
-        waiting.place =
-            self.plan.earliest(&waiting.demand, waiting.span, from, Time::FOREVER, among);
+        let before = self.config.window.map_or(Time::FOREVER, |window| now + window + Span::TICK);
+        waiting.place = self.plan.earliest(&waiting.demand, waiting.span, from, before, among);
         if let Some(place) = &waiting.place {
             self.plan.book(place);
         }
@@ -180,14 +180,24 @@ impl NodeQueue {
     /// Gives waiting jobs places in the order of the queue. Limits count the jobs that start now.
     fn reserve_all(&mut self, now: Time, keys: Vec<Key>) {
         let mut held = Vec::new();
+        // Jobs that are still examined, from the first one on that does not start now.
+        let mut left = None;
         for key in keys {
-            self.reserve(now, key);
-            if let Some(site) = &mut self.site
-                && let Some(it) = self.waiting.get(&key).filter(|it| it.start() <= now)
-            {
-                site.hold(it.slot);
-                held.push(it.slot);
+            if left == Some(0) {
+                break;
             }
+            self.reserve(now, key);
+            let Some(waiting) = self.waiting.get(&key) else { continue };
+            let starts = waiting.start() <= now;
+            if starts && let Some(site) = &mut self.site {
+                site.hold(waiting.slot);
+                held.push(waiting.slot);
+            }
+            left = match left {
+                None if starts || !is_free(self.site.as_deref(), waiting.slot) => None,
+                None => self.config.depth,
+                Some(left) => Some(left - 1),
+            };
         }
         if let Some(site) = &mut self.site {
             held.into_iter().for_each(|slot| site.let_go(slot));
@@ -454,9 +464,14 @@ impl NodeQueue {
             }
             Policy::Conservative => {
                 self.catch_up(now);
+                let before = started.len();
                 while self.start_booked(now, started) {
                     self.note_given_back(Time::FOREVER);
                     self.catch_up(now);
+                }
+                // After a start, the next pass reaches a job further back in the queue.
+                if self.config.depth.is_some() && started.len() > before {
+                    self.note_given_back(Time::FOREVER);
                 }
             }
         }
@@ -641,7 +656,7 @@ impl LocalScheduler for NodeQueue {
         if !self.reserves() {
             return None;
         }
-        if self.site.is_some() {
+        if self.site.is_some() || self.config.plans_partly() {
             // Its place depends on priorities and limits, so all of them are planned again.
             self.note_given_back(Time::FOREVER);
             return None;

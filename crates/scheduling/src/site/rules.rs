@@ -280,6 +280,16 @@ impl Site {
         self.preemption_of(class).into_iter().flatten().any(|it| !it.1.stops.is_empty())
     }
 
+    /// True if a running job may be stopped for some other one.
+    pub(crate) fn may_be_stopped(&self, slot: Slot) -> bool {
+        let Some(Class { queue, qos }) = self.members.get(&slot).map(|it| it.class) else {
+            return false;
+        };
+        let stops = |it: &Preemption, place: u32| it.stops.contains(&place);
+        queue.is_some_and(|place| self.queues.iter().any(|it| stops(&it.preemption, place)))
+            || qos.is_some_and(|place| self.qos.iter().any(|it| stops(&it.preemption, place)))
+    }
+
     /// The rules by which a running job is stopped for a waiting one; `None` if it is not.
     pub(crate) fn stops(&self, waiting: Slot, running: Slot) -> Option<&Preemption> {
         let class = |slot| self.members.get(&slot).map(|it: &Member| it.class);

@@ -13,8 +13,13 @@ const NOW: Time = Time::from_secs(10);
 
 /// Every kind of queue, by the name of its row in the manual.
 fn queues() -> Vec<(&'static str, Scheduling)> {
-    let queue =
-        |policy, order, compression| SchedulerConfig { policy, order, compression, depth: None };
+    let queue = |policy, order, compression| SchedulerConfig {
+        policy,
+        order,
+        compression,
+        depth: None,
+        window: None,
+    };
     let (arrival, by_start) = (Order::Arrival, Compression::ByStart);
     let conservative = queue(Policy::Conservative, arrival, by_start);
     let bags = Scheduling::Bags {

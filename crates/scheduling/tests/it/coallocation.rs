@@ -25,6 +25,7 @@ const QUEUE: SchedulerConfig = SchedulerConfig {
     order: Order::Arrival,
     compression: Compression::ByStart,
     depth: None,
+    window: None,
 };
 
 /// A job that is on several machines, or was when it arrived.

@@ -28,7 +28,10 @@ fn schedulers() -> Vec<Scheduling> {
         for compression in Compression::ALL {
             if policy == Policy::Conservative || compression == Compression::ByStart {
                 let order = Order::Arrival;
-                all.push(SchedulerConfig { policy, order, compression, depth: None }.into());
+                all.push(
+                    SchedulerConfig { policy, order, compression, depth: None, window: None }
+                        .into(),
+                );
             }
         }
     }
@@ -239,7 +242,7 @@ proptest! {
         for policy in Policy::ALL {
             for order in Order::ALL {
                 for compression in Compression::ALL {
-                    let config = SchedulerConfig { policy, order, compression, depth: None };
+                    let config = SchedulerConfig { policy, order, compression, depth: None, window: None };
                     let fast = run_by(config.build(PROCESSORS), &work, &failures);
                     let obvious = Obvious::new(PROCESSORS, policy, order, compression);
                     let expected = run_by(Box::new(boxed(obvious)), &work, &failures);
@@ -274,6 +277,7 @@ fn a_lost_job_can_go_ahead_of_all_that_waits() {
             order: Order::Arrival,
             compression: Compression::ByStart,
             depth: None,
+            window: None,
         };
         let mut scheduler = config.build(4);
         let request = |slot, ahead| Request {

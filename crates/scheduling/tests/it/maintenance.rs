@@ -242,7 +242,13 @@ fn queues() -> Vec<SchedulerConfig> {
         for order in Order::ALL {
             for compression in Compression::ALL {
                 if policy == Policy::Conservative || compression == Compression::ByStart {
-                    all.push(SchedulerConfig { policy, order, compression, depth: None });
+                    all.push(SchedulerConfig {
+                        policy,
+                        order,
+                        compression,
+                        depth: None,
+                        window: None,
+                    });
                 }
             }
         }

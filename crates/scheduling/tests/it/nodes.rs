@@ -15,13 +15,23 @@ use crate::obvious_nodes::ObviousNodes;
 use crate::replay::{TestJob, replay};
 
 pub(crate) fn config(policy: Policy, compression: Compression) -> SchedulerConfig {
-    SchedulerConfig { policy, order: Order::Arrival, compression, depth: None }
+    SchedulerConfig { policy, order: Order::Arrival, compression, depth: None, window: None }
 }
 
 fn configs() -> Vec<SchedulerConfig> {
     let conservative = Compression::ALL.map(|it| config(Policy::Conservative, it));
     let others = [Policy::Fcfs, Policy::Easy].map(|it| config(it, Compression::None));
     others.into_iter().chain(conservative).collect()
+}
+
+/// Conservative backfilling of which some jobs have no reservations.
+pub(crate) fn partly() -> Vec<SchedulerConfig> {
+    let of = |(depth, window): (Option<u32>, Option<i64>)| SchedulerConfig {
+        depth,
+        window: window.map(Span::from_secs),
+        ..config(Policy::Conservative, Compression::Replan)
+    };
+    [(Some(2), None), (None, Some(15)), (Some(1), Some(20)), (None, Some(0))].map(of).to_vec()
 }
 
 pub(crate) fn groups(groups: &[(u32, Amounts)]) -> Nodes {
@@ -215,7 +225,7 @@ proptest! {
     #[test]
     fn jobs_start_where_a_search_node_by_node_puts_them(works in works(), failures in failures()) {
         for placing in Placing::ALL {
-            for queue in configs() {
+            for queue in configs().into_iter().chain(partly()) {
                 let config = NodesConfig { nodes: Some(site()), placing, queue, site: None };
                 let mut fast = Scheduling::Nodes(Box::new(config.clone())).build(20);
                 let fast = run(&mut **fast, &works, &failures);

@@ -39,6 +39,9 @@ pub(crate) struct ObviousNodes {
     placing: Placing,
     policy: Policy,
     compression: Compression,
+    depth: Option<u32>,
+    /// Seconds.
+    window: Option<i64>,
     running: Vec<Booked>,
     /// Of waiting jobs.
     planned: Vec<Booked>,
@@ -60,6 +63,8 @@ impl ObviousNodes {
             placing: config.placing,
             policy: config.queue.policy,
             compression: config.queue.compression,
+            depth: config.queue.depth,
+            window: config.queue.window.map(|it| it.as_micros() / 1_000_000),
             running: Vec::new(),
             planned: Vec::new(),
             decided: Vec::new(),
@@ -217,10 +222,22 @@ impl ObviousNodes {
 
     fn plan_anew(&mut self, now: i64) {
         self.planned.clear();
+        // Jobs that are still examined, once one does not start now.
+        let mut left = None;
         for job in self.queue(now) {
-            if self.is_free(job.slot, now) {
-                self.plan(&job, now);
+            if left == Some(0) {
+                break;
             }
+            left = left.map(|left| left - 1);
+            if !self.is_free(job.slot, now) {
+                continue;
+            }
+            let within = |it: &Booked| self.window.is_none_or(|window| it.start <= now + window);
+            let place = self.earliest(&job, now).filter(within);
+            if left.is_none() && place.as_ref().is_none_or(|it| it.start > now) {
+                left = self.depth;
+            }
+            self.planned.extend(place);
         }
     }
 
@@ -258,7 +275,9 @@ impl ObviousNodes {
     fn compress(&mut self, now: i64) {
         let given_back = std::mem::take(&mut self.given_back);
         // Priorities may have changed.
-        if !given_back && self.site.is_none() || self.policy != Policy::Conservative {
+        let plans_partly = self.depth.is_some() || self.window.is_some();
+        let has_news = given_back || self.site.is_some() || plans_partly;
+        if !has_news || self.policy != Policy::Conservative {
             return;
         }
         let mut order = self.queue(now);
@@ -395,7 +414,7 @@ impl LocalScheduler for ObviousNodes {
             site.submit(now, job.slot, request.owner, request.processors, job.span);
             return None;
         }
-        if self.policy != Policy::Conservative {
+        if self.policy != Policy::Conservative || self.depth.is_some() || self.window.is_some() {
             return None;
         }
         if request.ahead {

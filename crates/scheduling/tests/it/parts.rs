@@ -17,7 +17,7 @@ use crate::obvious_parts::{Asked, Fate, NEVER, ObviousParts, Place};
 const CAPACITY: u32 = 6;
 
 fn config(policy: Policy, compression: Compression) -> SchedulerConfig {
-    SchedulerConfig { policy, order: Order::Arrival, compression, depth: None }
+    SchedulerConfig { policy, order: Order::Arrival, compression, depth: None, window: None }
 }
 
 fn queue(compression: Compression) -> Box<LocalQueue> {

@@ -9,7 +9,8 @@ use haggle_testing::at;
 struct Queue(Box<LocalQueue>);
 
 fn queue(policy: Policy, compression: Compression) -> Queue {
-    let config = SchedulerConfig { policy, order: Order::Arrival, compression, depth: None };
+    let config =
+        SchedulerConfig { policy, order: Order::Arrival, compression, depth: None, window: None };
     Queue(Scheduling::from(config).around_parts().build(4))
 }
 

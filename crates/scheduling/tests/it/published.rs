@@ -23,7 +23,8 @@ fn check_with(
     processors: u32,
     jobs: &[(i64, i64, i64, u32, i64)],
 ) {
-    let config = SchedulerConfig { policy, order: Order::Arrival, compression, depth: None };
+    let config =
+        SchedulerConfig { policy, order: Order::Arrival, compression, depth: None, window: None };
     let input: Vec<TestJob> =
         jobs.iter().map(|&(s, requested, run, p, _)| TestJob::new(s, requested, run, p)).collect();
     let starts = replay(&mut **config.build(processors), processors, &input).starts;

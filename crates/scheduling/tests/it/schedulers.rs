@@ -62,7 +62,7 @@ proptest! {
                     if policy != Policy::Conservative && compression != Compression::None {
                         continue;
                     }
-                    let config = SchedulerConfig { policy, order, compression, depth: None };
+                    let config = SchedulerConfig { policy, order, compression, depth: None, window: None };
                     let fast = replay(&mut **config.build(8), 8, &jobs);
                     let mut obvious = Obvious::new(8, policy, order, compression);
                     let expected = replay(&mut obvious, 8, &jobs);
@@ -79,7 +79,7 @@ proptest! {
     ) {
         let (policy, compression) = (Policy::Easy, Compression::None);
         for order in Order::ALL {
-            let config = SchedulerConfig { policy, order, compression, depth: Some(depth) };
+            let config = SchedulerConfig { policy, order, compression, depth: Some(depth), window: None };
             let fast = replay(&mut **config.build(8), 8, &jobs);
             let obvious = Obvious::new(8, policy, order, compression);
             let expected = replay(&mut obvious.with_depth(depth as usize), 8, &jobs);
@@ -115,7 +115,7 @@ proptest! {
     fn withdrawn_jobs_leave_no_trace(jobs in jobs(), withdrawn in prop::collection::vec(any::<bool>(), 120)) {
         for policy in Policy::ALL {
             for compression in Compression::ALL {
-                let config = SchedulerConfig { policy, order: Order::Arrival, compression, depth: None };
+                let config = SchedulerConfig { policy, order: Order::Arrival, compression, depth: None, window: None };
                 let mut fast = config.build(8);
                 let mut obvious = Obvious::new(8, policy, Order::Arrival, compression);
                 let now = Time::from_secs(0);
@@ -155,7 +155,8 @@ fn m1_conservative_backfilling_compresses_after_an_early_end() {
     ];
     let responses = |compression| {
         let (policy, order) = (Policy::Conservative, Order::Arrival);
-        let mut queue = SchedulerConfig { policy, order, compression, depth: None }.build(4);
+        let mut queue =
+            SchedulerConfig { policy, order, compression, depth: None, window: None }.build(4);
         let outcome = replay(&mut **queue, 4, &jobs);
         let responses = outcome.starts.iter().zip(&jobs).map(|(s, j)| s + j.actual() - j.submit);
         (responses.collect::<Vec<i64>>(), outcome.promises)
@@ -193,6 +194,7 @@ fn jobs_without_a_limit_hold_their_processors_for_ever_in_the_plan() {
             order: Order::Arrival,
             compression: Compression::ByStart,
             depth: None,
+            window: None,
         };
         let mut scheduler = config.build(4);
         let mut started = Vec::new();

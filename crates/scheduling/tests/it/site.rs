@@ -11,7 +11,7 @@ use haggle_scheduling::site::{
 use haggle_scheduling::{Compression, NodeSet, NodesConfig, Placing, Policy, Scheduling};
 use proptest::prelude::*;
 
-use crate::nodes::{Work, config, failures, groups, run};
+use crate::nodes::{Work, config, failures, groups, partly, run};
 use crate::obvious_nodes::ObviousNodes;
 
 /// Nodes 0 and 1 have 4 processors, nodes 2 and 3 have 2.
@@ -183,7 +183,7 @@ proptest! {
     ) {
         // The smallest node has two processors.
         let failures = Vec::from_iter(failures.into_iter().map(|it| (it.0, it.1, it.2, it.3.min(2))));
-        for queue in policies() {
+        for queue in policies().into_iter().chain(partly()) {
             let config = NodesConfig {
                 nodes: Some(machine()),
                 placing: Placing::Packed,

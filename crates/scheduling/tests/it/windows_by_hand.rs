@@ -12,7 +12,7 @@ use haggle_testing::at;
 struct Queue(Box<LocalQueue>);
 
 fn rigid(policy: Policy, compression: Compression) -> Scheduling {
-    SchedulerConfig { policy, order: Order::Arrival, compression, depth: None }.into()
+    SchedulerConfig { policy, order: Order::Arrival, compression, depth: None, window: None }.into()
 }
 
 fn edf() -> Scheduling {

@@ -96,7 +96,7 @@ impl Actor for Orderly {
 /// Two providers, a broker, and two users that submit a job each at the same instant.
 fn world(broker: impl OtherActor + 'static, may_lose: bool) -> World {
     let (policy, order, compression) = (Policy::Fcfs, Order::Arrival, Compression::ByStart);
-    let scheduler = SchedulerConfig { policy, order, compression, depth: None };
+    let scheduler = SchedulerConfig { policy, order, compression, depth: None, window: None };
     let provider = |id: u32| {
         let config = ProviderConfig::new(ProviderId(id), 4, scheduler.into());
         AnyActor::Provider(Box::new(Provider::new(config, stream(1, "p", "orders"))))

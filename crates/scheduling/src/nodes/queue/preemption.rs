@@ -30,7 +30,9 @@ impl NodeQueue {
         let Some(site) = self.site.as_deref().filter(|site| site.preempts()) else {
             return Vec::new();
         };
-        if !self.waiting.values().any(|it| site.may_stop_others(it.slot)) {
+        let may_stop = || self.waiting.values().any(|it| site.may_stop_others(it.slot));
+        let may_be_stopped = || self.plan.all_running().any(|it| site.may_be_stopped(it.0));
+        if !may_stop() || !may_be_stopped() {
             return Vec::new();
         }
         let mut plan = self.plan.clone();
