@@ -452,6 +452,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
     };
     let lost = LostRun {
         stopped_for: None,
+        cancelled: false,
         provider: ProviderId(0),
         start: at(50),
         end: at(90),

@@ -41,6 +41,7 @@ fn run(folder: &Path) -> RunReader {
     let need = Need { made_by: Some(0), bytes: 8 };
     let lost = LostRun {
         stopped_for: None,
+        cancelled: false,
         provider: ProviderId(1),
         start: second(160),
         end: second(200),

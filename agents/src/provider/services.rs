@@ -283,8 +283,8 @@ impl Services {
             }
         }
         self.jobs.join_queue(turn);
-        self.start_due(turn);
         self.stop_for_waiting(turn);
+        self.start_due(turn);
     }
 
     /// Starts the work that is due, and sets a wake-up for the next start.

@@ -269,6 +269,8 @@ pub struct LostRun {
     pub end: Time,
     /// The job for which it was stopped; `None` = its processors failed.
     pub stopped_for: Option<JobId>,
+    /// True if it was stopped, and its job is over with it.
+    pub cancelled: bool,
     /// Processors that it held, by the provider's own numbers.
     pub processors: ProcessorSet,
     /// Computing that the next attempt need not repeat.
@@ -528,8 +530,7 @@ impl JobRecord {
 
     /// True if it was stopped for another job, and that was its end.
     pub fn was_stopped(&self) -> bool {
-        let is_end = |it: &LostRun| it.stopped_for.is_some() && it.end == self.end;
-        self.outcome == JobOutcome::Cancelled && self.lost.last().is_some_and(is_end)
+        self.lost.last().is_some_and(|it| it.cancelled)
     }
 
     /// Number of its attempts. Parts that were given up do not count.

@@ -739,6 +739,7 @@ mod tests {
         let provider = ProviderId(0);
         resumed.lost = vec![LostRun {
             stopped_for: None,
+            cancelled: false,
             provider,
             start,
             end,

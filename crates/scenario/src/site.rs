@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::Span;
+use haggle_model::{Span, Time};
 use haggle_scheduling::NodeSet;
 use haggle_scheduling::priority::{
     Alone, AssociationLimits, Caps, FairShare, QosLimits, Resets, Shares, SizeRule, Together,
@@ -63,9 +63,19 @@ impl Provider {
         accounts
     }
 
+    /// A grace time, up to a pass of the scheduler: it stops jobs with its passes only.
+    fn grace(&self, grace: Option<TimeSpan>) -> Span {
+        let grace = grace.map_or(Span::ZERO, |it| it.0);
+        match self.interval {
+            Some(interval) => (Time::ZERO + grace).next_multiple_of(interval.0) - Time::ZERO,
+            None => grace,
+        }
+    }
+
     fn qos_to_model(&self) -> Vec<QosConfig> {
         let names = Vec::from_iter(self.qos.iter().map(|it| &it.name));
-        let of = |it: &Qos| preemption(&names, &it.preempts, it.on_preemption, it.grace);
+        let of =
+            |it: &Qos| preemption(&names, &it.preempts, it.on_preemption, self.grace(it.grace));
         self.qos.iter().map(|it| it.to_model(of(it))).collect()
     }
 
@@ -82,7 +92,12 @@ impl Provider {
         });
         let names = Vec::from_iter(self.queues.iter().map(|it| &it.name));
         QueueConfig {
-            preemption: preemption(&names, &queue.preempts, queue.on_preemption, queue.grace),
+            preemption: preemption(
+                &names,
+                &queue.preempts,
+                queue.on_preemption,
+                self.grace(queue.grace),
+            ),
             name: queue.name.to_string(),
             // A check refuses queues without a number.
             number: queue.number.or(queue.partition).unwrap_or_default(),
@@ -127,7 +142,7 @@ fn preemption(
     names: &[&Name],
     stopped: &[Name],
     then: file::OnPreemption,
-    grace: Option<TimeSpan>,
+    grace: Span,
 ) -> Preemption {
     let place = |name: &Name| names.iter().position(|it| *it == name);
     Preemption {
@@ -136,7 +151,7 @@ fn preemption(
             file::OnPreemption::Requeue => OnPreemption::Requeue,
             file::OnPreemption::Cancel => OnPreemption::Cancel,
         },
-        grace: grace.map_or(Span::ZERO, |it| it.0),
+        grace,
     }
 }
 

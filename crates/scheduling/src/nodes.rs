@@ -84,8 +84,9 @@ pub trait OnNodes {
         None
     }
 
-    /// The running jobs that are stopped now for a waiting one. They go on until their stated ends, and the queue plans with
-    /// these. The owner of the machine notifies the queue of the ends, as of all others.
+    /// The running jobs that are stopped now for a waiting one, before the jobs that are due start. It is called until there
+    /// are none. They go on until their
+    /// stated ends, and the queue plans with these. The owner of the machine notifies the queue of the ends, as of all others.
     fn preempt(&mut self, _: Time) -> Vec<Preempted> {
         Vec::new()
     }

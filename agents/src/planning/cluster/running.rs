@@ -186,6 +186,7 @@ impl Running {
             (Some(start), IntervalEnd::Lost) => {
                 let run = LostRun {
                     stopped_for: None,
+                    cancelled: false,
                     provider,
                     start,
                     end,

@@ -60,6 +60,7 @@ impl Attempt {
             start: self.start,
             end: now,
             stopped_for: None,
+            cancelled: false,
             processors: self.processors,
             saved: Span::ZERO,
             checkpointing: Span::ZERO,

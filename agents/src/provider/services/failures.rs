@@ -15,7 +15,7 @@ use haggle_scheduling::checkpoints::RigidJob;
 use haggle_scheduling::{CheckpointRule, Slot};
 use serde::{Deserialize, Serialize};
 
-use super::Services;
+use super::{HeldJob, Services};
 use crate::protocol::Timer;
 use crate::provider::core::{Losses, Mailbox, Piece, Turn};
 
@@ -107,7 +107,13 @@ impl Services {
         losses: &mut Losses,
     ) {
         match turn.core.pieces.at(slot) {
-            Some(Piece::Job(_)) => self.jobs.lose(turn, slot, losses),
+            Some(Piece::Job(_)) => {
+                // A failure comes before the end of its grace time, if it was to be stopped.
+                let held = turn.core.pieces.get_mut::<HeldJob>(slot);
+                let run = held.and_then(|held| held.run.as_mut());
+                run.into_iter().for_each(|run| run.stopped = None);
+                self.jobs.lose(turn, slot, losses);
+            }
             Some(Piece::Share(_)) => super::bargains::lose(turn, slot, failed, losses),
             Some(Piece::Part(_)) => super::coallocation::lose(turn, slot, losses),
             Some(Piece::Booking(_)) => super::transactions::lose(turn, slot, losses),
@@ -181,6 +187,9 @@ impl Services {
         in_windows.into_iter().for_each(|slot| self.jobs.lost_job(turn, slot));
         self.jobs.answer_displaced(turn, cause);
         others.into_iter().for_each(|slot| self.jobs.lost_job(turn, slot));
+        // Among themselves, they wait in the order of their submissions.
+        let mut stopped_jobs = Vec::from_iter(stopped_jobs);
+        stopped_jobs.sort_by_key(|it| turn.core.pieces.get::<HeldJob>(it.0).map(HeldJob::place));
         stopped_jobs.into_iter().for_each(|(slot, then)| self.jobs.stopped_job(turn, slot, then));
         if let Some(bargains) = &mut self.bargains {
             lost_tasks.into_iter().for_each(|(slot, tasks)| bargains.lost_tasks(turn, slot, tasks));

@@ -1,6 +1,6 @@
 //! Running jobs that are stopped for waiting ones.
 //!
-//! The queue chooses them after each of its passes. A job goes on for the grace time of its queue; if it has not come to its
+//! The queue chooses them before each of its passes. A job goes on for the grace time of its queue; if it has not come to its
 //! end by then, it is stopped, and waits again or is over. All that happens to its attempt is as after a failure.
 
 use haggle_model::JobId;
@@ -22,25 +22,17 @@ pub(in crate::provider) struct Stopped {
 }
 
 impl Services {
-    /// Stops running jobs for a waiting one, if the queue does that.
+    /// Stops running jobs for waiting ones, if the queue does that.
     pub(super) fn stop_for_waiting(&mut self, turn: &mut Turn<'_>) {
         if turn.core.mailbox.is_some() {
             return;
         }
-        for preempted in turn.core.scheduler.nodes().preempt(turn.now) {
-            let Preempted { slot, waiting, end, then } = preempted;
-            let of_waiting = turn.core.pieces.get::<HeldJob>(waiting);
-            let Some(stopped_for) = of_waiting.map(HeldJob::id) else { continue };
-            let held = turn.core.pieces.get_mut::<HeldJob>(slot);
-            let Some(run) = held.and_then(|held| held.run.as_mut()) else { continue };
-            // A job that ends by itself within its grace time is complete.
-            if run.attempt.end <= end {
-                continue;
+        loop {
+            let preempted = turn.core.scheduler.nodes().preempt(turn.now);
+            if preempted.is_empty() {
+                return;
             }
-            run.stopped = Some(Stopped { stopped_for, then });
-            run.attempt.end = end;
-            turn.out.stop(Timer::PlanEnds { slot: slot.0 });
-            turn.out.set(end, Timer::RunEnds { slot: slot.0 });
+            preempted.into_iter().for_each(|it| stop(turn, it));
         }
     }
 
@@ -53,4 +45,21 @@ impl Services {
         turn.tell_later().stop(slot, stopped.then, losses);
         true
     }
+}
+
+/// A running job ends with its grace time, unless it comes to its own end before.
+fn stop(turn: &mut Turn<'_>, preempted: Preempted) {
+    let Preempted { slot, waiting, end, then } = preempted;
+    let Some(stopped_for) = turn.core.pieces.get::<HeldJob>(waiting).map(HeldJob::id) else {
+        return;
+    };
+    let held = turn.core.pieces.get_mut::<HeldJob>(slot);
+    let Some(run) = held.and_then(|held| held.run.as_mut()) else { return };
+    if run.attempt.end <= end {
+        return;
+    }
+    run.stopped = Some(Stopped { stopped_for, then });
+    run.attempt.end = end;
+    turn.out.stop(Timer::PlanEnds { slot: slot.0 });
+    turn.out.set(end, Timer::RunEnds { slot: slot.0 });
 }

@@ -1,5 +1,7 @@
 //! Preemption: running jobs that are stopped for others.
 
+use std::collections::BTreeSet;
+
 use haggle_model::Span;
 use haggle_scenario::file::{OnPreemption, Qos, Queue};
 use haggle_scenario::quantity::{Name, TimeSpan};
@@ -82,6 +84,8 @@ pub(super) fn of_queues(
         let stopped = lower.iter().filter(|it| it.0 < queue.tier && shares(&it.2));
         queue.preempts = stopped.map(|it| it.1.clone()).collect();
     }
+    let stops = queues.iter().any(|it| !it.preempts.is_empty());
+    remark_exempt(site, stops, remarks);
     let named: Vec<Name> = queues.iter().flat_map(|it| it.preempts.clone()).collect();
     for queue in queues.iter_mut().filter(|it| !named.contains(&it.name)) {
         (queue.on_preemption, queue.grace) = (OnPreemption::default(), None);
@@ -121,6 +125,10 @@ pub(super) fn of_qualities(
             let Some(then) = treatment(mode.unwrap_or(general), other, remarks) else { continue };
             let time = record.read("GraceTime", "a time such as 00:01:00", values::limit)?;
             let other = numbers.qualities.written(other);
+            if reaches(qualities, &other, &own) {
+                remarks.add("QOS that preempt each other in turn do so in one direction", name);
+                continue;
+            }
             if let Some(qos) = qualities.iter_mut().find(|it| it.name == own)
                 && !qos.preempts.contains(&other)
             {
@@ -133,13 +141,31 @@ pub(super) fn of_qualities(
             named.push(other);
         }
     }
-    if !named.is_empty()
-        && site
-            .config
-            .get("PreemptExemptTime")
-            .is_some_and(|it| !["00:00:00", "NONE"].contains(&it))
-    {
+    remark_exempt(site, !named.is_empty(), remarks);
+    Ok(())
+}
+
+/// True if jobs of one QOS stop those of another one, directly or by way of others.
+fn reaches(qualities: &[Qos], from: &Name, to: &Name) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut next = vec![from];
+    while let Some(name) = next.pop() {
+        if name == to {
+            return true;
+        }
+        if seen.insert(name.as_str()) {
+            let found = qualities.iter().find(|it| it.name == *name);
+            next.extend(found.into_iter().flat_map(|it| &it.preempts));
+        }
+    }
+    false
+}
+
+/// Running jobs are exempt from preemption for a time in Slurm.
+fn remark_exempt(site: &Site, stops: bool, remarks: &mut Remarks) {
+    let is_time = |it: Option<&str>| it.is_some_and(|it| !["00:00:00", "NONE"].contains(&it));
+    let of_qos = site.qualities.iter().any(|it| is_time(it.get("PreemptExemptTime")));
+    if stops && (of_qos || is_time(site.config.get("PreemptExemptTime"))) {
         remarks.add("PreemptExemptTime is left out: running jobs may be stopped at any time", "");
     }
-    Ok(())
 }

@@ -192,7 +192,8 @@ impl WorkflowTotals {
         if record.outcome == JobOutcome::Completed {
             flow.last = flow.last.max(record.end);
         }
-        flow.failures += record.lost.len() as u32;
+        let failed = record.lost.iter().filter(|it| it.stopped_for.is_none());
+        flow.failures += failed.count() as u32;
         let shares = record.bag.as_ref().map(|bag| bag.shares.len() as u32);
         let kept = shares.unwrap_or_else(|| u32::from(record.has_last_attempt()));
         flow.attempts += record.lost.len() as u32 + kept;

@@ -204,6 +204,7 @@ fn resumed(id: u32, outcome: JobOutcome) -> JobRecord {
         start: (!gives_up).then_some(Time::from_secs(30)),
         lost: vec![LostRun {
             stopped_for: None,
+            cancelled: false,
             provider: ProviderId(0),
             start: Time::ZERO,
             end: Time::from_secs(20),

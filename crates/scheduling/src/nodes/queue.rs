@@ -43,6 +43,8 @@ pub struct NodeQueue {
     has_nodes: bool,
     /// Queues, accounts and priorities, if there are any.
     site: Option<Box<Site>>,
+    /// Running jobs that are stopped for others, each with the waiting job.
+    stopping: BTreeMap<Slot, Slot>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -129,6 +131,7 @@ impl NodeQueue {
             sequence: 0,
             given_back: None,
             has_news: false,
+            stopping: BTreeMap::new(),
         }
     }
 
@@ -318,6 +321,7 @@ impl NodeQueue {
             if let Some(site) = &mut self.site {
                 site.start(now, waiting.slot);
             }
+            self.stopping.retain(|_, it| *it != waiting.slot);
             self.plan.start(waiting.slot, place);
             started.push(waiting.slot);
         }
@@ -556,6 +560,7 @@ impl LocalScheduler for NodeQueue {
         if let Some(site) = &mut self.site {
             site.end(now, slot);
         }
+        self.stopping.remove(&slot);
         if let Some(place) = self.plan.finished(now, slot) {
             self.note_given_back(place.end);
         }
@@ -584,6 +589,7 @@ impl LocalScheduler for NodeQueue {
         if let Some(place) = &waiting.place {
             self.plan.release(now, place);
         }
+        self.stopping.retain(|_, it| *it != slot);
         self.note_given_back(waiting.end());
         true
     }
@@ -745,6 +751,7 @@ impl OnNodes for NodeQueue {
         if let Some(site) = self.site.as_deref_mut() {
             killed.iter().for_each(|it| site.end(now, it.slot));
         }
+        self.stopping.retain(|slot, _| killed.iter().all(|it| it.slot != *slot));
         self.make_way(now, |plan| {
             // Their resources must be idle before processors fail.
             for it in killed {

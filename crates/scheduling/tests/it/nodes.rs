@@ -157,6 +157,14 @@ pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Fa
             next += 1;
         }
         loop {
+            let mut preempted = Vec::new();
+            loop {
+                let more = queue.nodes().preempt(now);
+                if more.is_empty() {
+                    break;
+                }
+                preempted.extend(more);
+            }
             queue.start_due(now, &mut started);
             for slot in started.drain(..) {
                 let job = slot.index();
@@ -164,20 +172,21 @@ pub(crate) fn run(queue: &mut dyn LocalScheduler, works: &[Work], failures: &[Fa
                 log.push((second, job, queue.nodes().places(slot), priority));
                 running.push((second + works[job].run, second + works[job].requested, job));
             }
-            let preempted = queue.nodes().preempt(now);
-            if preempted.is_empty() {
-                break;
-            }
+            let mut is_over = true;
             for it in preempted {
                 let (job, end) = (it.slot.index(), it.end.as_micros() / 1_000_000);
                 let place = running.iter().position(|it| it.2 == job).expect("it runs");
                 if end <= second {
+                    is_over = false;
                     let (_, planned_end, _) = running.remove(place);
                     done += stop(queue, now, (job, planned_end), &works[job], it.then);
                 } else if end < running[place].0 {
                     running[place].0 = end;
                     stopped.insert(job, it.then);
                 }
+            }
+            if is_over {
+                break;
             }
         }
         second += 1;

@@ -43,6 +43,8 @@ pub(crate) struct ObviousNodes {
     /// Seconds.
     window: Option<i64>,
     running: Vec<Booked>,
+    /// Jobs that are stopped for others, each with the waiting one.
+    stopping: Vec<(Slot, Slot)>,
     /// Of waiting jobs.
     planned: Vec<Booked>,
     decided: Vec<(Waiting, Booked)>,
@@ -66,6 +68,7 @@ impl ObviousNodes {
             depth: config.queue.depth,
             window: config.queue.window.map(|it| it.as_micros() / 1_000_000),
             running: Vec::new(),
+            stopping: Vec::new(),
             planned: Vec::new(),
             decided: Vec::new(),
             waiting: Vec::new(),
@@ -517,18 +520,28 @@ impl OnNodes for ObviousNodes {
             if !self.is_free(job.slot, now) || own.iter().all(|it| shut.contains(it)) {
                 continue;
             }
-            stopped = self.stopped_for(&job, now);
-            if !stopped.is_empty() {
-                break;
+            let place = self.earliest(&job, now);
+            if place.as_ref().is_none_or(|it| it.start > now) {
+                let awaits = |it: &(Slot, Slot)| {
+                    it.1 == job.slot && self.running.iter().any(|other| other.slot == it.0)
+                };
+                if !self.stopping.iter().any(awaits) {
+                    stopped = self.stopped_for(&job, now);
+                }
+                if !stopped.is_empty() {
+                    break;
+                }
+                shut.extend(own);
             }
-            shut.extend(own);
-            self.plan(&job, now);
+            self.planned.extend(place);
         }
         self.planned = planned;
         for it in &stopped {
             self.end_at(it.slot, it.end.as_micros() / 1_000_000);
             let waiting = self.waiting.iter_mut().find(|other| other.slot == it.waiting);
             waiting.expect("it waits").rank.0 = -1;
+            self.stopping.retain(|other| other.0 != it.slot);
+            self.stopping.push((it.slot, it.waiting));
         }
         self.given_back |= !stopped.is_empty();
         stopped

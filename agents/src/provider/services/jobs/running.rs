@@ -145,6 +145,7 @@ impl Jobs {
         let checkpoints = run.sent();
         let run = LostRun {
             stopped_for: run.stopped.map(|it| it.stopped_for),
+            cancelled: run.stopped.is_some_and(|it| it.then == OnPreemption::Cancel),
             saved: progress.saved,
             checkpointing: progress.overhead,
             checkpoints,

@@ -1,9 +1,11 @@
 //! Preemption: running jobs are stopped for a waiting one.
 //!
-//! The first waiting job of some nodes that no limit keeps from its start may stop others there, if its queue or its quality
-//! of service names theirs. The jobs that started last are stopped first. Those of them that the waiting job does not need
-//! are left alone, and so are all of them if it could not start earlier without them. From then on the waiting job goes ahead
-//! of all others, so that none of them takes its place.
+//! The queue decides on this before each pass, so that no job behind the first one takes a place that preemption gives to
+//! that one. The first waiting job of some nodes that no limit keeps from its start may stop others there, if its queue or
+//! its quality of service names theirs. The jobs that started last are stopped first. Jobs among them that the waiting job
+//! does not need are left alone, and so are all of them if it could not start earlier without them. From then on the
+//! waiting job goes ahead of all others, so that none of them takes its place. It stops no further jobs until these have
+//! ended.
 
 use std::cmp::Reverse;
 
@@ -27,46 +29,55 @@ struct Victim {
 impl NodeQueue {
     /// Stops running jobs for the first waiting one that starts earlier without them.
     pub(super) fn stop_for_waiting(&mut self, now: Time) -> Vec<Preempted> {
-        let Some(site) = self.site.as_deref().filter(|site| site.preempts()) else {
-            return Vec::new();
-        };
-        let may_stop = || self.waiting.values().any(|it| site.may_stop_others(it.slot));
-        let may_be_stopped = || self.plan.all_running().any(|it| site.may_be_stopped(it.0));
-        if !may_stop() || !may_be_stopped() {
+        if !self.site.as_deref().is_some_and(Site::preempts) {
             return Vec::new();
         }
-        let mut plan = self.plan.clone();
-        plan.forget_before(now);
-        for place in self.waiting.values().filter_map(|it| it.place.as_ref()) {
+        self.plan.forget_before(now);
+        self.set_priorities(now);
+        let NodeQueue { site, waiting, plan, stopping, .. } = self;
+        let Some(site) = site.as_deref_mut() else { return Vec::new() };
+        let may_stop = waiting.values().any(|it| site.may_stop_others(it.slot));
+        if !may_stop || !plan.all_running().any(|it| site.may_be_stopped(it.0)) {
+            return Vec::new();
+        }
+        let mut plan = plan.clone();
+        for place in waiting.values().filter_map(|it| it.place.as_ref()) {
             plan.release(now, place);
         }
-        let mut stopped = Vec::new();
-        let mut taken = Taken::None;
-        for waiting in self.waiting.values() {
+        let (mut stopped, mut starting, mut taken) = (Vec::new(), Vec::new(), Taken::None);
+        for waiting in waiting.values() {
             if matches!(taken, Taken::All) {
                 break;
             }
-            let own = own_nodes(Some(site), waiting.slot);
-            if !is_free(Some(site), waiting.slot) || taken.covers(own) {
+            let own = own_nodes(Some(&*site), waiting.slot);
+            if !is_free(Some(&*site), waiting.slot) || taken.covers(own) {
                 continue;
             }
             let among = Among::from(own);
             let place = plan.earliest(&waiting.demand, waiting.span, now, Time::FOREVER, among);
             let start = place.as_ref().map_or(Time::FOREVER, |it| it.start);
-            if start > now && site.may_stop_others(waiting.slot) {
+            let is_awaiting = stopping.values().any(|&it| it == waiting.slot);
+            if start > now && !is_awaiting && site.may_stop_others(waiting.slot) {
                 stopped = victims(site, &plan, waiting, (now, start));
                 if !stopped.is_empty() {
                     break;
                 }
             }
-            taken.add(own);
             // The jobs behind it leave it its place.
             if let Some(place) = &place {
                 plan.book(place);
             }
+            if start > now {
+                taken.add(own);
+            } else {
+                site.hold(waiting.slot);
+                starting.push(waiting.slot);
+            }
         }
+        starting.into_iter().for_each(|slot| site.let_go(slot));
         for it in &stopped {
             self.plan.replan(now, it.slot, it.end);
+            self.stopping.insert(it.slot, it.waiting);
         }
         if let Some(waiting) = stopped.first().map(|it| it.waiting) {
             self.put_ahead(waiting);
