@@ -370,7 +370,7 @@ few|10||00:00:00|normal|cluster
     assert!(by_partition.contains("QOS list others that they preempt"), "{by_partition}");
     assert!(by_partition.contains("jobs that Slurm suspends for others are not stopped: short"));
     let by_qos = imported(&preempting("preempt/qos", "CANCEL"));
-    let expected = [("\"normal\"", " \"cancel\" \"1min 30s\""), ("\"few\"", "[\"normal\"]  ")];
+    let expected = [("\"normal\"", " \"cancel\" \"90s\""), ("\"few\"", "[\"normal\"]  ")];
     let expected = expected.map(|(name, keys)| (name.to_owned(), keys.to_owned()));
     assert_eq!(tables(&by_qos, "qos"), expected, "{by_qos}");
     assert!(!by_qos.contains("preempts = [\"batch\"]"), "{by_qos}");

@@ -28,7 +28,7 @@ fn a_key_of_another_policy_is_an_unknown_key() {
     "#);
     let mistyped = said("policy = { name = \"conservative\", compresion = \"none\" }");
     assert!(mistyped.contains("help: did you mean `compression`?"), "{mistyped}");
-    let unheard = said("policy = { name = \"conservative\", colour = 3 }");
+    let unheard = unwrapped(&said("policy = { name = \"conservative\", colour = 3 }"));
     let known =
         "with `name = \"conservative\"` has `compression`, `depth`, `name`, `order`, `window`";
     assert!(unheard.contains(known), "{unheard}");
@@ -129,8 +129,8 @@ fn a_key_is_set_below_a_word() {
        · ───────────────┬──────────────
        ·                ╰── unknown key
        ╰────
-      help: it is a key of "bags"; with `name = "conservative"` there are `compression`, `name`,
-            `order`
+      help: it is a key of "bags"; with `name = "conservative"` there are `compression`, `depth`,
+            `name`, `order`, `window`
 
     error: --set has 1 problem
     "#);

@@ -328,6 +328,7 @@ impl ObviousNodes {
             site.start(now, place.slot);
         }
         self.waiting.retain(|it| it.slot != place.slot);
+        self.stopping.retain(|it| it.1 != place.slot);
         started.push(place.slot);
         self.running.push(place);
     }
@@ -434,6 +435,7 @@ impl LocalScheduler for ObviousNodes {
             site.end(now.as_micros() / 1_000_000, slot);
         }
         self.running.retain(|it| it.slot != slot);
+        self.stopping.retain(|it| it.0 != slot);
         self.given_back = true;
     }
 
@@ -556,6 +558,7 @@ impl OnNodes for ObviousNodes {
         let decided = std::mem::take(&mut self.decided);
         self.waiting.extend(decided.into_iter().map(|(job, _)| job));
         self.running.retain(|it| killed.iter().all(|other| other.slot != it.slot));
+        self.stopping.retain(|it| killed.iter().all(|other| other.slot != it.0));
         for &(node, processors) in nodes {
             self.down[node as usize] += processors;
         }
