@@ -13,7 +13,7 @@ use haggle_results::stats::Estimate;
 use super::example::Given;
 use super::forecast::{workers, write};
 use super::output;
-use super::table::{alike, lines, number, row};
+use super::table::{alike, duration, lines, number, row};
 use super::{Error, print, print_json, seeds};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -178,8 +178,8 @@ fn text(args: &Args, found: &Calibration) -> String {
     }));
     let mut text = lines(&settings, &[0]);
     text.push_str(&format!(
-        "fitted to the submissions before {:.1} days, {} runs\n",
-        found.split / 86_400.0,
+        "fitted to the submissions before {}, {} runs\n",
+        duration(found.split),
         found.runs
     ));
     for (title, beside) in [
