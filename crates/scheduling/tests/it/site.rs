@@ -334,7 +334,7 @@ fn jobs_that_started_last_are_stopped_if_they_are_needed() {
         [(0, 20, 1, 1, 1), (1, 20, 2, 1, 1), (2, 20, 1, 1, 1), (5, 10, 2, 2, 2), (6, 1, 1, 2, 1)];
     for policy in Policy::ALL {
         let config = four(policy, site.clone());
-        let works = Vec::from_iter(jobs.iter().map(|it| work(it)));
+        let works = Vec::from_iter(jobs.iter().map(work));
         let mut queue = Scheduling::Nodes(Box::new(config)).build(4);
         let (log, _) = run(&mut **queue, &works, &[]);
         let starts = Vec::from_iter(log.iter().map(|it| (it.0, it.1)));
