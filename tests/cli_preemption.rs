@@ -84,6 +84,9 @@ fn the_job_that_started_last_is_stopped() {
     assert_eq!(preemptions["work_preempted"], 60.0);
     let told = unwrapped(&folder.haggle(&["explain", "site", "jobs!2"]));
     assert!(told.contains("attempt 1 was stopped at site for job 2 (jobs!3) after 30 s"), "{told}");
+    let told = unwrapped(&folder.haggle(&["explain", "site", "jobs!3"]));
+    let stopped = "job 1 (jobs!2) on 2 processors was stopped for it at site: 60 processor-seconds";
+    assert!(told.contains(stopped), "{told}");
     let told = folder.haggle(&["show", "site"]);
     assert!(told.contains("1 attempt stopped for other jobs"), "{told}");
 }

@@ -49,7 +49,7 @@ pub use line::{
     Rule, Test,
 };
 pub use phased::Interval;
-pub use provider::{Attempt, LostPart, LostTasks, OtherJob, Recorded, Share};
+pub use provider::{Attempt, LostPart, LostTasks, OtherJob, Recorded, Share, Stopped};
 pub use queue::{Holder, Overtaker, Wait};
 pub use rules::{KeptByLimit, NotPermitted, UnderRules};
 pub use spent::{Part, Spent};
@@ -116,6 +116,9 @@ pub struct Story {
     /// Its attempts at a provider, or on resources of a grid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
+    /// Running jobs that were stopped for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<Stopped>,
     /// Offers of providers for a bag, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
@@ -559,6 +562,7 @@ impl Chronicle {
             starts: Vec::new(),
             parts: Vec::new(),
             attempts: Vec::new(),
+            stopped: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
             recorded: None,
             rules: None,

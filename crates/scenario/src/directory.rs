@@ -70,6 +70,16 @@ impl<'s> Directory<'s> {
         // Without a grid, all jobs run elsewhere.
         if scenario.grid.is_some() {
             directory.reached = directory.reaches();
+            // After a change, a user may submit another workload.
+            for later in scenario.changes.iter().filter_map(|it| it.scenario.as_deref()) {
+                for (reach, other) in directory.reached.iter_mut().zip(Directory::of(later).reached)
+                {
+                    *reach = match (*reach, other) {
+                        (Some(reach), Some(other)) => Some(reach.or(other)),
+                        (reach, other) => reach.or(other),
+                    };
+                }
+            }
         }
         directory
     }

@@ -92,7 +92,10 @@ pub(super) fn differences(pairs: &Pairs<'_>, most: usize) -> JobDifferences {
         if a.outcome != b.outcome {
             *outcomes.entry((&*a.outcome, &*b.outcome)).or_default() += 1;
         }
-        let later = differences.starts.add((a.start, b.start), a.provider != b.provider);
+        // A job that is refused has no provider.
+        let providers = a.provider.as_deref().zip(b.provider.as_deref());
+        let elsewhere = providers.is_some_and(|(a, b)| a != b);
+        let later = differences.starts.add((a.start, b.start), elsewhere);
         if let Some(later) = later.filter(|it| *it != 0.0) {
             moved.push((a, b, later.abs()));
         }

@@ -58,6 +58,44 @@ pub struct OtherJob {
     pub job_id: i64,
 }
 
+/// A running job that was stopped for another one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stopped {
+    /// It.
+    #[serde(flatten)]
+    pub other: OtherJob,
+    /// Number of its attempt.
+    pub attempt: i64,
+    /// Its provider.
+    pub provider: String,
+    /// Its processors.
+    pub processors: i64,
+    /// End of the attempt, s.
+    pub end: f64,
+    /// Work that was lost with it: its time without what checkpoints saved, x processors, processor-seconds.
+    pub work_lost: f64,
+}
+
+/// The attempts that were stopped for a job, in the order of their ends.
+fn stopped_for(all: &Chronicle, job: i64) -> Vec<Stopped> {
+    let stopped = |it: &AttemptRow| {
+        let (start, end) = it.start.zip(it.end)?;
+        let lost = end - start - it.saved.unwrap_or_default() - it.checkpointing;
+        Some(Stopped {
+            other: OtherJob::find(all, it.job)?,
+            attempt: it.attempt,
+            provider: it.provider.clone(),
+            processors: it.processors,
+            end,
+            work_lost: lost * it.processors as f64,
+        })
+    };
+    let mine = all.attempts.iter().filter(|it| it.stopped_for == Some(job));
+    let mut all = Vec::from_iter(mine.filter_map(stopped));
+    all.sort_by(|a, b| a.end.total_cmp(&b.end).then(a.other.job.cmp(&b.other.job)));
+    all
+}
+
 impl OtherJob {
     fn find(all: &Chronicle, job: i64) -> Option<OtherJob> {
         let it = all.jobs.iter().find(|it| it.job == job)?;
@@ -156,6 +194,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     story.sizes = rows.map(|it| (it.provider.clone(), it.processors)).collect();
     story.recorded = recorded(all, job);
     story.not_permitted = rules::refused(all, job);
+    story.stopped = stopped_for(all, job.job);
     let mut own: Vec<&AttemptRow> = all.attempts.iter().filter(|it| it.job == job.job).collect();
     own.sort_by_key(|it| it.attempt);
     let held: Vec<&PlacementRow> = all.placements.iter().filter(|it| it.job == job.job).collect();

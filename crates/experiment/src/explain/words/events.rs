@@ -37,6 +37,19 @@ pub(super) fn of(story: &Story) -> Vec<(f64, String)> {
             None => attempt(story, it, many, &mut events),
         }
     }
+    for it in &story.stopped {
+        let other = &it.other;
+        let (name, lost) = (format!("{}!{}", other.workload, other.job_id), number(it.work_lost));
+        events.push((
+            it.end,
+            format!(
+                "job {} ({name}) on {} was stopped for it at {}: {lost} processor-seconds lost",
+                other.job,
+                whole(it.processors, "processor"),
+                it.provider
+            ),
+        ));
+    }
     lost_parts(story, &mut events);
     bag(story, &mut events);
     events.push((story.left, ending(story)));
