@@ -86,7 +86,7 @@ fn sites() -> impl Strategy<Value = SiteConfig> {
     let limits = (limits, prop::option::of(3..9_u64), any::<bool>(), 0..5_u32);
     // Queues and qualities of service go by different numbers.
     let quality = prop::option::of(prop::collection::vec(limits, 0..=3));
-    // Those of higher numbers stop those of lower ones, so that there is no circle.
+    // Queues and QOS of higher numbers stop those of lower numbers, so that there is no circle.
     let then = prop_oneof![3 => Just(OnPreemption::Requeue), 1 => Just(OnPreemption::Cancel)];
     let preemption = prop::collection::vec((0..3_u32, then, 0..4_i64), 3);
     let preemption = (preemption, 0..3_u32);
