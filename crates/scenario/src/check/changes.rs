@@ -183,6 +183,9 @@ fn keeps_queue(
     if old.has_rules() || new.has_rules() {
         return Some("its queue has limits or priorities, which no other queue takes over");
     }
+    if old.policy.plans_partly() || new.policy.plans_partly() {
+        return Some("`depth` and `window` of \"conservative\" hold for a whole run");
+    }
     if !(was.has_only_jobs() && is.has_only_jobs()) {
         return Some("one of the two queues holds more than rigid jobs");
     }
